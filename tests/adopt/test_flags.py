@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc.adopt.found.words import Word
+from fleetc.adopt.found.process import Word
 from fleetc.adopt.node.flags import duration, effective, integer, parse_config, parse_words
 from fleetc.places.diagnostic import Span
 from tests.node import StartupError, read
@@ -88,14 +88,14 @@ def test_settings_in_force_are_those_of_the_model(args: list[str], env: dict[str
         wanted = None
     parsed, file = parse_words(words(args)), parse_config("x.conf", config)
     variables = {name: Word(text, Span("e", 0, 1)) for name, text in env.items()}
-    found = effective(parsed, variables, file)
+    found, _ = effective(parsed, variables, file)
     if wanted is None:
         bad_env = any(name in ("LP_GATEWAY", "LP_MAXATTEMPTS") for name in env)
         assert parsed.wrong or file.wrong or bad_env or not parsed.given
         return
     assert not parsed.wrong
-    assert set(found.settings) - {"config"} == set(wanted.given) - {"config"}
-    for flag, setting in found.settings.items():
+    assert set(found) - {"config"} == set(wanted.given) - {"config"}
+    for flag, setting in found.items():
         known = wanted.values[flag]
         if isinstance(known, bool):
             assert go.boolean(setting.text) == known

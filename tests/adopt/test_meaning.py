@@ -12,9 +12,8 @@ import pytest
 from fleetc import lower
 from fleetc.adopt import Said, adopt
 from fleetc.adopt.compare import compare
-from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.process import SET, Process, Word
 from fleetc.adopt.found.questions import Reason, Why
-from fleetc.adopt.found.words import SET, Word
 from fleetc.adopt.node.flags import Setting
 from fleetc.adopt.node.listeners import site_of
 from fleetc.adopt.node.meaning import compare_addresses, of_service

@@ -8,8 +8,7 @@ import pytest
 
 from fleetc.adopt import Adopted, Folders, Said, adopt
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Mount, Process
-from fleetc.adopt.found.words import Word
+from fleetc.adopt.found.process import Mount, Process, Word
 from fleetc.adopt.node.paths import own_file, secret_file
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source

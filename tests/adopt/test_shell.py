@@ -26,7 +26,7 @@ _OPEN = st.one_of(
     st.lists(st.one_of(_INSIDE, _KNOWN, st.sampled_from(['\\"', "\\$", "\\\\", "\\a", "\\\n", "'"]))).map(
         lambda parts: '"' + "".join(parts) + '"'
     ),
-    st.sampled_from(["\\ ", "\\'", '\\"', "\\$", "\\\\", "\\#", "\\;", "\\\n", "$((N+2))", "$(( N ))", '"$%"']),
+    st.sampled_from(["\\ ", "\\'", '\\"', "\\$", "\\\\", "\\#", "\\;", "\\\n", '"$%"']),
     st.sampled_from([r"$'\t'", r"$'a\'b'", r"$'\x41\n'", r"$'\\\101'", '$"b c"', '""', "''"]),
 )  # fmt: skip
 _WORD = st.lists(_OPEN, min_size=1, max_size=4).map("".join)
@@ -90,7 +90,7 @@ def lines(found: Adopted, code: str) -> list[int]:
         ("A=(-v 6)\nA+=(-monitor -region 'x y')\nNODE \"${A[@]}\"", "-v 6 -monitor -region x y"),
         ("A='-v 6'; A+=(-monitor)\nNODE \"${A[@]}\" $A", "-v 6 -monitor ${A}"),
         ("A=(x y)\nNODE -region ${A[1]} -v \"${A[*]}\"", "-region ${A[1]} -v x y"),
-        ("N=3\nNODE -v $((N+1)) -region $((1 / 0))-$((X+1))", "-v 4 -region $((1 / 0))-$((X+1))"),
+        ("N=3\nNODE -v $((N+1)) -region $((1 / 0))", "-v $((N+1)) -region $((1 / 0))"),
         ("IP=$(curl -s ifconfig.me)\nNODE -serviceAddr $IP:8935 -v 6", "-serviceAddr $(curl -s ifconfig.me):8935 -v 6"),
         ("NODE -region <YOUR REGION> -v {{ level }} -j {1,2}", "-region <YOUR REGION> -v {{ level }} -j {1,2}"),
         ("NODE -v ${V:?none} -region ${R%x} $1", "-v ${V} -region ${R%x} $1"),

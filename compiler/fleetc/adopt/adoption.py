@@ -20,7 +20,6 @@ from fleetc.adopt.node import secrets
 from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
-from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.tables.answers import Exemplary, answer, ask_refused, exemplary
 from fleetc.adopt.tables.assemble import assemble, chosen
 from fleetc.adopt.tables.session import Session, written
@@ -34,7 +33,6 @@ from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 
-NOTHING_FOUND = "adopt-nothing-found"
 _MOST_NAMES = 20
 """Names of processes that a message lists."""
 
@@ -90,9 +88,9 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     processes, known = chosen(found, said, library)
     for host, one in seen.items():
         processes += one.processes
-        found.hosts.setdefault(host, HostTable()).values.update((on_hosts or {})[host].table)
+        found.hosts.setdefault(host, {}).update((on_hosts or {})[host].table)
     for host, address in said.addresses.items():
-        found.hosts.setdefault(host, HostTable()).values["address"] = address
+        found.hosts.setdefault(host, {})["address"] = address
     if not processes and not found.models and not found.stacks and not has_errors(ledger.findings):
         _nothing_found(named, known, ledger)
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)
@@ -123,7 +121,7 @@ def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: L
     name = sources[0].name if sources else ""
     known = sorted(leaks.shown(visible(one)) for one in others if one)[:_MOST_NAMES]
     ledger.refuse(
-        NOTHING_FOUND, Span(name, 0, 1),
+        "adopt-nothing-found", Span(name, 0, 1),
         "no source starts a node of the names that --only gives" if others else "no source starts a node",
         f"the sources start {', '.join(known)}" if others
         else "name the command, the unit or the Compose file that starts it, or ask its host with --from",

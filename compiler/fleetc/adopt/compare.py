@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Difference, Reason, Why
+from fleetc.adopt.node.flags import BY_VARIABLE
 from fleetc.adopt.node.meaning import TOKENS, comparable, compare_addresses, fill_caps, list_of, of_process, of_service
 from fleetc.adopt.node.settings import ADDRESSES, Running, open_settings
 from fleetc.blueprint.blueprint import Blueprint, Service
@@ -117,10 +118,9 @@ def _open_flags(node: Running, service: Service, examples: frozenset[tuple[str, 
 
 def _origins(service: Service) -> list[tuple[str, Origin]]:
     """The settings that a node is given, each with where it comes from; a file has several origins."""
-    variables = {flag.env: name for name, flag in FLAGS.items() if name != "datadir"}
     origins = [(argument.flag, argument.origin) for argument in service.arguments]
-    origins += [(variables.get(one.name, ""), one.origin) for one in service.variables]
-    origins += [(variables.get(one.name, ""), one.origin) for one in service.secrets]
+    origins += [(BY_VARIABLE.get(one.name, ""), one.origin) for one in service.variables]
+    origins += [(BY_VARIABLE.get(one.name, ""), one.origin) for one in service.secrets]
     flag_of = {argument.value: argument.flag for argument in service.arguments}
     for file in service.files:
         flag = flag_of.get(f"{service.directory}/{file.name}", "")

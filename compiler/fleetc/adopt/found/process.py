@@ -1,17 +1,54 @@
 """The processes that sources start, and the containers that some of them run in.
 
-In: words of sources. Out: `Process`, `Other`, and `Container`, which becomes one of both in one place.
+In: words of sources. Out: `Process` and `Other`; `in_container` makes those of containers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from fleetc.adopt.found.ledger import Ledger
-from fleetc.adopt.found.words import Word
 from fleetc.places.diagnostic import Span
+
+OURS = "# Written by fleetc"
+"""How each file begins that fleetc writes for a process."""
+SET = "set"
+"""Stands for a secret, of which only its being there is compared and shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A text of a source and its place. `holes` are variables and placeholders in it that no source gives a value.
+
+    `variable` is the one variable whose value it ends with, where a source has that, and `said` where the value stands.
+    `behind` are the characters before that value: those of `-flag=` or `NAME=`, and of a text that it is a part of.
+    """
+
+    text: str
+    span: Span
+    holes: tuple[str, ...] = ()
+    variable: str = ""
+    said: Span | None = None
+    behind: int = 0
+
+    @property
+    def alone(self) -> str:
+        """The variable whose value it is, and nothing else; "" where that is only a part of it."""
+        return "" if self.behind else self.variable
+
+    def part(self, start: int, end: int | None = None) -> Word:
+        """Some of its characters, with the whole word as their place: quotes and escapes may stand between them."""
+        text = self.text[start:end]
+        holes = tuple(hole for hole in self.holes if hole in text) if self.holes else ()
+        return Word(text, self.span, holes, self.variable, self.said, max(0, self.behind - start))
+
+
+def unknown(name: str, word: Word) -> Word:
+    """A variable that no source gives a value any more, in place of what it was."""
+    hole = f"${{{name}}}"
+    return Word(hole, word.span, (hole,))
 
 
 class Unread(NamedTuple):
@@ -57,8 +94,8 @@ class Process:
     `words` follow the program, `variables` are its environment. `network` is "host", or "bridge" where a container has
     a network of its own. `peers` are names of other containers that reach it. `secrets` are references that fleetc
     itself wrote beside variables, `release` the release that it named; `ours` says that fleetc wrote the source: then
-    each setting there is one that a spec gives. `sees` are the GPUs of the host that its container sees, which counts
-    them from 0; () for all of them, and words where no source says their numbers. `directory` is where relative paths
+    each setting there is one that a spec gives. `gpus` are those of the host that its container sees: "all", numbers,
+    () where none are asked for, and words where no source says the numbers. `directory` is where relative paths
     begin: for a container, those of whoever starts it, whose home is `caller_home`. `project` is that of Compose,
     `container` its container as a shell on its host names it. `unread` may set any variable that the process has not
     by `variables`.
@@ -82,11 +119,22 @@ class Process:
     secrets: dict[str, tuple[str, str]] = field(default_factory=dict)
     release: str = ""
     ours: bool = False
-    sees: tuple[int, ...] | str = ()
+    gpus: tuple[int, ...] | str = ()
+    host_ipc: bool = False
     caller_home: str = ""
     project: str = ""
     container: str = ""
     unread: tuple[Unread, ...] = ()
+
+    @property
+    def sees(self) -> tuple[int, ...] | str:
+        """The GPUs that its container sees, which counts them from 0; () for all of them."""
+        return () if self.gpus == "all" else self.gpus
+
+    def other(self, account: Ledger, why: str, lost: tuple[str, ...] = ()) -> Other:
+        """The same as a process that is no node."""
+        values: dict[str, Any] = {key: getattr(self, key) for key in Process.__dataclass_fields__}
+        return Other(**values, account=account, why=why, lost=lost)
 
     def moved(self, move: Callable[[Span], Span]) -> Process:
         """The same process with other places for its words."""
@@ -102,13 +150,11 @@ class Other(Process):
     """A process that is no node. It is a live runner if a list or its own arguments say so, and else nothing.
 
     `account` is what its reader noted and found, which only counts if it is one, and `why` is all that is said of it
-    otherwise. `gpus` are those that it sees, "all" for all; `lost` what a spec cannot say of it: a question each.
+    otherwise. `lost` is what a spec cannot say of it: a question each.
     """
 
     account: Ledger = field(default_factory=Ledger)
     why: str = "this service is no node"
-    gpus: tuple[int, ...] | str = ()
-    host_ipc: bool = False
     lost: tuple[str, ...] = ()
 
     def moved(self, move: Callable[[Span], Span]) -> Other:
@@ -120,45 +166,13 @@ class Other(Process):
         return replace(moved, account=account)
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
-    """A container as `docker run`, a Compose file or its host describes it.
-
-    `names` are those that other containers reach it by, `called` is what a shell on its host calls it. `gpus` are
-    those of the host that it sees: "all", numbers, () for none, and words where no source says the numbers.
-    """
-
-    name: str
-    image: Word | None = None
-    variables: dict[str, Word] = field(default_factory=dict)
-    network: str = ""
-    user: str = ""
-    mounts: tuple[Mount, ...] = ()
-    published: tuple[Published, ...] = ()
-    names: tuple[str, ...] = ()
-    gpus: tuple[int, ...] | str = ()
-    host_ipc: bool = False
-    project: str = ""
-    called: str = ""
-    secrets: dict[str, tuple[str, str]] = field(default_factory=dict)
-    unread: tuple[Unread, ...] = ()
-
-    def process(self, span: Span, words: tuple[Word, ...]) -> Process:
-        """The process of its node."""
-        return Process(**self._fields(span, words))
-
-    def other(self, span: Span, words: tuple[Word, ...], account: Ledger, why: str, lost: tuple[str, ...]) -> Other:
-        """The process of a container that is no node's."""
-        return Other(**self._fields(span, words), account=account, why=why, lost=lost, gpus=self.gpus,
-                     host_ipc=self.host_ipc)  # fmt: skip
-
-    def _fields(self, span: Span, words: tuple[Word, ...]) -> dict[str, Any]:
-        user = self.user or "root"
-        return {
-            "name": self.name, "span": span, "words": words, "variables": self.variables, "runtime": "docker",
-            "image": self.image, "user": user, "home": "/root" if user in ("root", "0", "0:0") else "",
-            "network": "host" if self.network == "host" else "bridge", "mounts": self.mounts,
-            "published": self.published, "peers": tuple(dict.fromkeys(filter(None, self.names))),
-            "secrets": self.secrets, "sees": () if self.gpus == "all" else self.gpus, "project": self.project,
-            "container": self.called, "unread": self.unread,
-        }  # fmt: skip
+def in_container(
+    process: Process, image: Word | None, network: str, user: str, names: Iterable[str], called: str
+) -> Process:
+    """A process in a container, which others reach by `names` and which a shell on its host calls `called`."""
+    user = user or "root"
+    return replace(
+        process, runtime="docker", image=image, user=user, home="/root" if user in ("root", "0", "0:0") else "",
+        network="host" if network == "host" else "bridge", peers=tuple(dict.fromkeys(filter(None, names))),
+        container=called,
+    )  # fmt: skip

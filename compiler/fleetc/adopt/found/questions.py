@@ -1,25 +1,18 @@
 """What adopting asks, and why a compiled setting differs: values with a kind, a place and facts.
 
-In: kinds with their facts. Out: `Question`s and `Reason`s, whose text is made only here; `read` makes a question of its
-text again.
+In: kinds with their facts. Out: `Question`s and `Reason`s, whose text is made only here.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
-
-import tomli
 
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 
 Facts = tuple[tuple[str, str], ...]
-_FACT = re.compile(r"\{([a-z_]+)\}")
 
 
 class Ask(Enum):
@@ -235,31 +228,3 @@ class Difference:
 def facts_of(facts: Mapping[str, object]) -> Facts:
     """Facts as people may see them: nothing of a secret, and no hidden character."""
     return tuple((name, leaks.shown(visible(str(fact))).replace("\n", " ")) for name, fact in facts.items())
-
-
-def read(table: tuple[str, ...], line: str) -> Question | None:
-    """The question of a comment in a table, such as ("wallets", "payer"); None for another comment."""
-    head = re.fullmatch(r"TODO ([A-Za-z_][A-Za-z0-9_.]*)( = |: )(.*)", line)
-    if head is None:
-        return None
-    example, text = ("", head[3]) if head[2] == ": " else _parts(head[3])
-    for kind in Ask:
-        facts = _pattern(kind.value).fullmatch(text)
-        if facts is not None:
-            return Question(kind, (*table, *head[1].split(".")), tuple(facts.groupdict().items()), example)
-    return None
-
-
-def _parts(text: str) -> tuple[str, str]:
-    """An example as TOML, and what is asked behind it; twice "" where there is no example."""
-    for mark in re.finditer("  # ", text):
-        with suppress(tomli.TOMLDecodeError):
-            tomli.loads(f"x = {text[: mark.start()]}")
-            return text[: mark.start()], text[mark.end() :]
-    return "", ""
-
-
-@cache
-def _pattern(template: str) -> re.Pattern[str]:
-    parts = _FACT.split(template)
-    return re.compile("".join(f"(?P<{part}>.*?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)))

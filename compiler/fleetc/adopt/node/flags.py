@@ -14,17 +14,20 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
-from fleetc.adopt.found.words import Word
+from fleetc.adopt.found.process import Word
 from fleetc.places.diagnostic import Span
 from fleetc.upstream import FLAGS
 
 TYPES: Mapping[str, str] = {name: flag.type for name, flag in FLAGS.items()}
 NAMES = tuple({name.lower(): name for name in sorted(TYPES, reverse=True)}.values())
 """The flags without datadir, a second name of dataDir."""
+BY_VARIABLE: Mapping[str, str] = {flag.env: name for name, flag in FLAGS.items() if name != "datadir"}
+"""The flag that each variable sets."""
 _LONGEST_LINE = 64 * 1024 - 1
 """Bytes in a line of a config file; a longer one ends the reading without a message."""
 
-_GO_SPACE = "\t\n\v\f\r \x85\xa0"
+GO_SPACE = "\t\n\v\f\r \x85\xa0"
+"""What Go cuts off around a text."""
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE = ("0", "f", "F", "false", "FALSE", "False")
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
@@ -189,12 +192,12 @@ def parse_config(source: str, text: str, types: Mapping[str, str] = TYPES) -> Pa
             parsed.stopped_by = Word("", Span(source, begun, begun + 1))
             parsed.ignored = [Word("", Span(source, begun, len(text)))]
             break
-        line = raw.strip(_GO_SPACE)
+        line = raw.strip(GO_SPACE)
         if not line or line[0] == "#":
             continue
         at = begun + raw.index(line[0])
         key, space, value = line.partition(" ")
-        value = value.strip(_GO_SPACE).partition(" #")[0].strip(_GO_SPACE) if space else "true"
+        value = value.strip(GO_SPACE).partition(" #")[0].strip(GO_SPACE) if space else "true"
         where = begun + raw.find(value, at - begun + len(key))
         span = Span(source, where, where + len(value)) if space else Span(source, at, at + len(key))
         word = Word(value, span, holes_in(value))
@@ -244,26 +247,21 @@ def environment_flags(variables: Mapping[str, Word]) -> Iterator[Setting]:
             yield Setting(name, variables[variable], "environment")
 
 
-@dataclass
-class Effective:
-    """The settings of a process by flag; `lost` are settings that another one outdoes, each with that one."""
-
-    settings: dict[str, Setting] = field(default_factory=dict)
-    lost: list[tuple[Setting, Setting]] = field(default_factory=list)
-
-
-def effective(words: Parsed, variables: Mapping[str, Word], config: Parsed | None) -> Effective:
-    """All sources together. A source gives a flag only where none before it has."""
-    result = Effective()
-    before: set[str] = set()
+def effective(
+    words: Parsed, variables: Mapping[str, Word], config: Parsed | None
+) -> tuple[dict[str, Setting], list[tuple[Setting, Setting]]]:
+    """The settings of all sources by flag, and those that another one outdoes, each with that one. A source gives a
+    flag only where none before it has.
+    """
+    settings, lost, before = dict[str, Setting](), list[tuple[Setting, Setting]](), set[str]()
     for source in (words.given, [*environment_flags(variables)], config.given if config else ()):
         for setting in source:
             place = "dataDir" if setting.flag == "datadir" else setting.flag  # two flags over one place
-            known = result.settings.get(place)
+            known = settings.get(place)
             if setting.flag not in before:
-                result.settings[place] = setting
-                result.lost += [(known, setting)] if known is not None else []
+                settings[place] = setting
+                lost += [(known, setting)] if known is not None else []
             elif known is not None and (setting.source == "file" or place != "dataDir"):
-                result.lost.append((setting, known))
+                lost.append((setting, known))
         before |= {setting.flag for setting in source}
-    return result
+    return settings, lost

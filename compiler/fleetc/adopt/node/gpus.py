@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from fleetc.adopt.found.words import Word
+from fleetc.adopt.found.process import Word
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 

@@ -15,10 +15,10 @@ from fractions import Fraction
 from typing import TypeVar
 
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.words import SET
+from fleetc.adopt.found.process import SET
 from fleetc.adopt.node import documents, listeners, runner_list
 from fleetc.adopt.node.documents import DocumentError, ModelEntry, PriceEntry
-from fleetc.adopt.node.flags import value_of
+from fleetc.adopt.node.flags import BY_VARIABLE, value_of
 from fleetc.adopt.node.paths import default_data_dir, home_of, own_file
 from fleetc.adopt.node.settings import ADDRESSES, NO_SETTINGS, OFFCHAIN, PRICED_FLAGS, Running, is_known
 from fleetc.adopt.node.values import flag_amount, flag_price, price_text
@@ -55,10 +55,9 @@ def of_process(node: Running, library: Library) -> dict[str, object]:
 
 def of_service(role: str, service: Service) -> dict[str, object]:
     """What the settings of a compiled node mean to it, by flag."""
-    names = {flag.env: name for name, flag in FLAGS.items() if name != "datadir"}
     texts = {argument.flag: argument.value for argument in service.arguments}
-    texts |= {names[one.name]: one.value for one in service.variables if one.name in names}
-    secrets = frozenset(names[secret.name] for secret in service.secrets if secret.name in names)
+    texts |= {BY_VARIABLE[one.name]: one.value for one in service.variables if one.name in BY_VARIABLE}
+    secrets = frozenset(BY_VARIABLE[one.name] for one in service.secrets if one.name in BY_VARIABLE)
     files = {f"{service.directory}/{file.name}": json_document(file.content) for file in service.files}
     return _meaning(role, texts, files.get, service.data_dir, secrets, {})
 
@@ -167,7 +166,7 @@ def _runners(names: Mapping[str, str], chain: bool) -> Callable[[str], dict[str,
     """What each key of a list of live runners means, by the name that its entry has in the spec."""
 
     def parse(text: str) -> dict[str, object]:
-        entries = runner_list.read_list("", text, chain).entries
+        entries, _ = runner_list.read_list("", text, chain)
         labels = [names.get(entry.text("label"), entry.text("label")) for entry in entries]
         meanings = [runner_list.meaning(entry, chain) for entry in entries]
         return {f"{label} {k}": v for label, keys in zip(labels, meanings, strict=True) for k, v in keys.items()}

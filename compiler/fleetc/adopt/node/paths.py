@@ -1,7 +1,7 @@
 """Where the files of a process are: on its host, and which of the sources each is.
 
-In: a process with a path as it sees it, what people say of homes and folders, and the sources. Out: a `Place`, or
-`whereabouts` in words where no source says all of the path; and the source of a file. No path opens a file here.
+In: a process with a path as it sees it, what people say of homes and folders, and the sources. Out: its path on the
+host, or `whereabouts` in words where no source says all of it; and the source of a file. No path opens a file here.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import NamedTuple
 from pydantic_core import PydanticCustomError
 
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Mount, Process
+from fleetc.adopt.found.process import Mount, Process, Word
 from fleetc.adopt.found.said import Folders
-from fleetc.adopt.found.words import Word
 from fleetc.language.fields import check_path
 from fleetc.text import leaks
 from fleetc.toml.document import Source
@@ -31,13 +30,6 @@ _VOLUMES = "/var/lib/docker/volumes"
 _HOME = re.compile(r"(?:~|\$HOME|\$\{HOME\})(?=/|$)")
 _HOLES = ("$", "<", "{", "`")
 _HERE = re.compile(r"(?:\$PWD|\$\{PWD\}|\$\(\s*pwd\s*\)|`\s*pwd\s*`|\.)(?=/|$)")
-
-
-class Place(NamedTuple):
-    """A path on a host, and the volume of Docker that it is in."""
-
-    path: str
-    volume: str = ""
 
 
 def located(process: Process, host: str, folders: Folders) -> Process:
@@ -93,8 +85,8 @@ def _normal(path: str) -> str:
     return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
 
 
-def callers_place(process: Process, path: str) -> Place | None:
-    """The place of a path that whoever starts a process names; None where no source says all of it."""
+def callers_place(process: Process, path: str) -> str | None:
+    """The path on the host of one that whoever starts a process names; None where no source says all of it."""
     home = _HOME.match(path)
     if home is not None:
         base = process.caller_home if process.runtime == "docker" else home_of(process)
@@ -108,12 +100,11 @@ def callers_place(process: Process, path: str) -> Place | None:
             below = posixpath.normpath(f"{process.directory}{rest}")
             return callers_place(replace(process, directory=""), below) if _HOME.match(below) else None
         path = posixpath.normpath(f"{process.directory}{rest}") if process.directory.startswith("/") else ""
-    plain = plain_path(path)
-    return Place(plain) if plain is not None else None
+    return plain_path(path)
 
 
-def on_host(process: Process, path: str) -> Place | None:
-    """The place on the host of a path that a process sees; None where no source says all of it."""
+def on_host(process: Process, path: str) -> str | None:
+    """The path on the host of a path that a process sees; None where no source says all of it."""
     if process.runtime != "docker":
         return callers_place(process, path)
     inside, mount = _mounted(process, path)
@@ -123,8 +114,7 @@ def on_host(process: Process, path: str) -> Place | None:
     if mount.outside:
         return callers_place(process, mount.outside + rest)
     name = f"{_project(process)}_{mount.name}" if mount.of_project else mount.name
-    plain = plain_path(f"{_VOLUMES}/{name}/_data{rest}") if mount.name and not name.startswith("_") else None
-    return Place(plain, name) if plain is not None else None
+    return plain_path(f"{_VOLUMES}/{name}/_data{rest}") if mount.name and not name.startswith("_") else None
 
 
 def _mounted(process: Process, path: str) -> tuple[str, Mount | None]:

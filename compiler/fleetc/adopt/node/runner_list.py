@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from fleetc.adopt.found.yaml_nodes import YamlError, documents
 from fleetc.adopt.node.documents import DocumentError, parsed_json
+from fleetc.adopt.node.flags import GO_SPACE
 from fleetc.adopt.node.listeners import address
 from fleetc.places.diagnostic import Span
 
@@ -24,7 +25,6 @@ FLAG = "liveRunnerConfig"
 MODES = {"": "persistent", "persistent": "persistent", "single-shot": "single-shot", "single_shot": "single-shot"}
 UNITS = {"": "hour", "hour": "hour", "720p": "720p hour", "fixed": "request"}
 """The unit of a spec for each of the node's."""
-_GO_SPACE = "\t\n\v\f\r \x85\xa0"
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?")
 
 
@@ -67,27 +67,18 @@ class Entry:
         return f"{self.text('runner_url').rstrip('/')}{path}" if path.startswith("/") else path
 
 
-@dataclass
-class RunnerList:
-    """The entries of a list, and why the node refuses it, if it does."""
-
-    entries: list[Entry] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
-
-
-def read_list(name: str, text: str, on_chain: bool) -> RunnerList:
-    """Read a list. Raises DocumentError where the node's decoder gives up."""
+def read_list(name: str, text: str, on_chain: bool) -> tuple[list[Entry], list[Fault]]:
+    """The entries of a list, and why the node refuses it. Raises DocumentError where the node's decoder gives up."""
     value = parsed_json(text)
     if not isinstance(value, dict | None):
         raise DocumentError("it is not an object with a list of runners")
     entries = _lower(value or {}).get("runners") or []
     if not isinstance(entries, list) or not all(isinstance(item, dict) for item in entries):
         raise DocumentError("runners is not a list of objects")
-    result = RunnerList()
-    labels: set[str] = set()
+    read, faults, labels = list[Entry](), list[Fault](), set[str]()
     for raw, (span, places) in zip(entries, _places(name, text, len(entries)), strict=True):
         entry = Entry(span)
-        result.entries.append(entry)
+        read.append(entry)
         for key, item in _lower(raw).items():
             if key not in _KEYS:
                 entry.odd[key] = places.get(key, span)
@@ -95,13 +86,13 @@ def read_list(name: str, text: str, on_chain: bool) -> RunnerList:
                 entry.keys[key] = Key(item, places.get(key, span))
         for key, message, advice in _faults(entry, on_chain):
             place = entry.keys.pop(key).span if key in entry.keys else places.get(key, span)
-            result.faults.append(Fault(place, key, message, advice))
+            faults.append(Fault(place, key, message, advice))
         label = entry.text("label")
         if label in labels:
             place = entry.keys["label"].span
-            result.faults.append(Fault(place, "label", "another entry has the same label", "rename it"))
+            faults.append(Fault(place, "label", "another entry has the same label", "rename it"))
         labels |= {label} - {""}
-    return result
+    return read, faults
 
 
 def _lower(value: dict[Any, Any]) -> dict[str, Any]:
@@ -143,7 +134,7 @@ _KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "runner_url": (_text(lambda text: address(text) is not None), "an address with http:// or https://"),
     "health_url": (_text(lambda text: text[:1] == "/" or address(text) is not None), 'a path or an address'),
     "mode": (_text(lambda text: text in MODES), '"persistent" or "single-shot"'),
-    "routing": (_text(lambda text: text.strip(_GO_SPACE) in ("", "label", "runner-id")), '"label" or "runner-id"'),
+    "routing": (_text(lambda text: text.strip(GO_SPACE) in ("", "label", "runner-id")), '"label" or "runner-id"'),
     "healthy_status_code": (lambda n: type(n) is int and (n == 0 or 100 <= n <= 599), "a status of HTTP as 200"),
     "capacity": (lambda n: type(n) is int and n >= 0, "a whole number of sessions"),
     "proxy": (lambda value: isinstance(value, bool), "true or false, without quotes"),
@@ -160,7 +151,7 @@ def _faults(entry: Entry, on_chain: bool) -> Iterator[tuple[str, str, str]]:
             yield key, f"{key} is not {what}", f"write {what}"
         elif key not in entry.keys and key in ("label", "app", "runner_url", "health_url"):
             yield key, f"a runner needs {key}", f"write {what}"
-    if entry.text("routing").strip(_GO_SPACE) == "label" and "/" in entry.text("label"):
+    if entry.text("routing").strip(GO_SPACE) == "label" and "/" in entry.text("label"):
         yield "label", "a label with / cannot be routed by label", "rename it"
     amount = _given(entry.value("price_info", {})).get("price")
     if amount is not None and price_of(amount) is None:
@@ -188,7 +179,7 @@ def quoted_price(entry: Entry) -> tuple[Decimal, str] | None:
     """Amount in USD and unit of a spec; None for an entry without a price that can be paid."""
     keys = _given(entry.value("price_info", {}))
     amount = price_of(keys.get("price"))
-    unit, currency = (str(keys.get(key, "")).strip(_GO_SPACE).lower() for key in ("unit", "currency"))
+    unit, currency = (str(keys.get(key, "")).strip(GO_SPACE).lower() for key in ("unit", "currency"))
     paid = amount is not None and amount > 0 and unit in UNITS and currency in ("", "usd")
     return (amount, UNITS[unit]) if amount is not None and paid else None
 
@@ -202,7 +193,7 @@ def meaning(entry: Entry, on_chain: bool) -> dict[str, object]:
         "health_url": entry.health,
         "healthy_status_code": entry.value("healthy_status_code", 200),
         "mode": MODES.get(entry.text("mode"), ""),
-        "routing": entry.text("routing").strip(_GO_SPACE) or "runner-id",
+        "routing": entry.text("routing").strip(GO_SPACE) or "runner-id",
         "capacity": entry.value("capacity", 1),
         "proxy": entry.value("proxy", False),
         "gpu": gpu_text(entry),

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Process, Unread
+from fleetc.adopt.found.process import Process, Unread, Word
 from fleetc.adopt.found.questions import Reason, Why
-from fleetc.adopt.found.words import Word
 from fleetc.adopt.node import flags, secrets
 from fleetc.adopt.node.flags import ROLES, Parsed, Setting, Wrong, boolean
 from fleetc.adopt.node.paths import own_file
@@ -160,8 +159,8 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
     unreadable = [Wrong(one.flag, one.word, "invalid") for one in wrong if one.flag != "datadir"]
     for fault in (*parsed.wrong, *(config.wrong if config else ()), *unreadable):
         _wrong(fault, ledger)
-    outcome = flags.effective(parsed, process.variables, config)
-    settings = {flag: one for flag, one in outcome.settings.items() if one not in wrong}
+    given, lost = flags.effective(parsed, process.variables, config)
+    settings = {flag: one for flag, one in given.items() if one not in wrong}
     for flag, setting in list(settings.items()):
         long = len(setting.text) > _LONGEST_TEXT
         if long or visible(setting.text) != setting.text:
@@ -170,7 +169,7 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
             text = f"the value of -{flag} has {what}, which no spec has"
             ledger.mistake("adopt-value-invalid", setting.word.span, f"-{flag}", text, advice)
             del settings[flag]
-    _overridden(outcome.lost, ledger)
+    _overridden(lost, ledger)
     on = {
         flag: role
         for flag, role in (*ROLES.items(), ("reward", "reward"), ("initializeRound", "reward"))

@@ -24,13 +24,6 @@ from fleetc.upstream import FLAGS
 
 
 @cache
-def model_of(table: str) -> type[BaseModel]:
-    """The type of a table's members."""
-    model: type[BaseModel] = get_args(Fleet.model_fields[table].annotation)[1]
-    return model
-
-
-@cache
 def rows_of(table: str) -> dict[str, Row]:
     """The rows of a node table by flag."""
     return {row.flag: row for row in ROWS if row.table == table}
@@ -38,7 +31,7 @@ def rows_of(table: str) -> dict[str, Row]:
 
 @cache
 def _adapter(table: str, parts: tuple[str, ...]) -> TypeAdapter[Any]:
-    model: Any = model_of(table)
+    model: Any = get_args(Fleet.model_fields[table].annotation)[1]  # that of its members
     for part in parts[:-1]:
         kinds = [model.model_fields[part].annotation, *get_args(model.model_fields[part].annotation)]
         model = next(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel))
@@ -154,11 +147,9 @@ def flag_amount(text: str) -> Decimal | None:
 
 def flag_price(text: str, pixels: int) -> PriceEntry | None:
     """The price of -pricePerUnit and -maxPricePerUnit; None for a text that the node refuses."""
-    amount = flag_amount(text)
+    amount, unit = flag_amount(text), text.lstrip("0123456789.").lower() or "wei"
     if amount is None:
         return None
-    form = _AMOUNT.fullmatch(text)
-    unit = ((form[2] if form else "") or "wei").lower()
     if unit == "eth":
         return PriceEntry(amount.scaleb(18, Context(prec=400)), pixels, "wei")
     return PriceEntry(amount, pixels, currency(unit))

@@ -15,8 +15,7 @@ from itertools import pairwise
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Container, Mount, Other, Process
-from fleetc.adopt.found.words import OURS, Word, unknown
+from fleetc.adopt.found.process import OURS, Mount, Other, Process, Word, in_container, unknown
 from fleetc.adopt.found.yaml_nodes import NOTHING, Node
 from fleetc.adopt.node import gpus
 from fleetc.adopt.node.flags import TYPES
@@ -198,30 +197,32 @@ class _Reader:
         for field, value in fields.items():
             place = self.keys.get(id(value), (value,))[0].span("")
             docker_run.note_part(place, field, field in understood, reader.ledger)
-        container = reader._container(name, image, fields)
+        container = reader._container(name, span, image, fields)
         if is_node:
-            yield from self._started(container, span, words)
+            yield from self._started(container, words)
             return
         lost = [docker_run.OTHER_ENTRYPOINT] if "entrypoint" in fields else []
         if image is None:
             lost += ["push what the source builds to a registry, and name it"] if "build" in fields else []
             lost = lost or ["the source names none"]
-        container = container if ours else replace(container, name=name)
-        yield container.other(span, tuple(command), reader.ledger, "this service is no node", tuple(lost))
+        container = replace(container, name=container.name if ours else name, words=tuple(command))
+        yield container.other(reader.ledger, "this service is no node", tuple(lost))
 
-    def _container(self, name: str, image: Word | None, fields: Mapping[str, Node]) -> Container:
+    def _container(self, name: str, span: Span, image: Word | None, fields: Mapping[str, Node]) -> Process:
         called = self._text(fields.get("container_name"))
         read = self._environment(fields)
         project = self.values.get("COMPOSE_PROJECT_NAME") or self._word(self.top.get("name", NOTHING))
         ports = [self._port(item) for item in fields.get("ports", NOTHING).items]
-        return Container(
-            called or name, image, read.variables, self._text(fields.get("network_mode")),
-            self._text(fields.get("user")), (*self._mounts(fields), *self._files(fields)),
-            tuple(port for text in ports for port in docker_run.published(text)),
-            (name, called, self._text(fields.get("hostname"))),
-            gpus.seen_gpus(self._asked_gpus(fields), read.variables, self._text(fields.get("runtime"))),
-            self._text(fields.get("ipc")) == "host", project.text if not project.holes else "",
-            called or f"$(docker compose ps -q {name})", read.secrets, tuple(read.unread),
+        process = Process(
+            called or name, span, (), read.variables, secrets=read.secrets, unread=tuple(read.unread),
+            mounts=(*self._mounts(fields), *self._files(fields)), project=project.text if not project.holes else "",
+            published=tuple(port for text in ports for port in docker_run.published(text)),
+            gpus=gpus.seen_gpus(self._asked_gpus(fields), read.variables, self._text(fields.get("runtime"))),
+            host_ipc=self._text(fields.get("ipc")) == "host",
+        )  # fmt: skip
+        return in_container(
+            process, image, self._text(fields.get("network_mode")), self._text(fields.get("user")),
+            (name, called, self._text(fields.get("hostname"))), called or f"$(docker compose ps -q {name})",
         )  # fmt: skip
 
     def _starts(self, name: str, span: Span, fields: Mapping[str, Node], is_node: bool) -> bool:
@@ -250,10 +251,10 @@ class _Reader:
             )  # fmt: skip
         return number > 0
 
-    def _started(self, container: Container, span: Span, words: list[Word]) -> Iterator[Process]:
+    def _started(self, container: Process, words: list[Word]) -> Iterator[Process]:
         first = posixpath.basename(words[0].text) if words else ""
         if first not in _SHELLS:
-            yield container.process(span, tuple(words[first in ("livepeer", "livepeer.exe") :]))
+            yield replace(container, words=tuple(words[first in ("livepeer", "livepeer.exe") :]))
             return
         text = next((text for word, text in pairwise(words) if word.text == "-c"), None)
         if text is None:
@@ -263,7 +264,7 @@ class _Reader:
         shell = read_shell(place.source, text.text, self.ledger, self.library, given, place=lambda *_: place)
         for process in shell.processes:
             if not isinstance(process, Other):
-                yield replace(container, variables={**given, **process.variables}).process(span, process.words)
+                yield replace(container, variables={**given, **process.variables}, words=process.words)
 
     # ------------------------------------------------------------------------------- parts of a container
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.words import Word
+from fleetc.adopt.found.process import Word
 from fleetc.adopt.found.yaml_nodes import NOTHING, Node, YamlError, documents
 from fleetc.adopt.read.env_files import environment
 from fleetc.places.diagnostic import Span

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Container, Mount, Process, Published
-from fleetc.adopt.found.words import Word, unknown
+from fleetc.adopt.found.process import Mount, Process, Published, Word, in_container, unknown
 from fleetc.adopt.node import gpus
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.read.env_files import of_files
@@ -74,16 +73,16 @@ def docker_process(
     files = of_files([(word, False) for word in values.get("env-file", [])], library, account)
     own = files.variables | _environment(values.get("env", []), variables)
     asked = gpus.asked_gpus(last["gpus"]) if "gpus" in last else None
-    container = Container(
-        last.get("name", ""), image, own, last.get("network", ""), last.get("user", ""), tuple(_mounts(values)),
-        tuple(port for word in values.get("publish", []) for port in published(word.text)),
-        (last.get("name", ""), last.get("hostname", "")), gpus.seen_gpus(asked, own, last.get("runtime", "")),
-        last.get("ipc") == "host", called=last.get("name", ""), unread=tuple(files.unread),
+    name = last.get("name", "")
+    process = Process(
+        name, span, arguments, own, mounts=tuple(_mounts(values)), unread=tuple(files.unread),
+        published=tuple(port for word in values.get("publish", []) for port in published(word.text)),
+        gpus=gpus.seen_gpus(asked, own, last.get("runtime", "")), host_ipc=last.get("ipc") == "host",
     )  # fmt: skip
-    if node:
-        return container.process(span, arguments)
+    names = (name, last.get("hostname", ""))
+    process = in_container(process, image, last.get("network", ""), last.get("user", ""), names, name)
     lost = (OTHER_ENTRYPOINT,) if entry else ()
-    return container.other(span, arguments, account, "no node: the image is not one of the node", lost)
+    return process if node else process.other(account, "no node: the image is not one of the node", lost)
 
 
 def note_part(span: Span, shown: str, understood: bool, ledger: Ledger) -> None:

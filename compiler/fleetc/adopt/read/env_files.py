@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Unread
-from fleetc.adopt.found.words import Word, unknown
+from fleetc.adopt.found.process import Unread, Word, unknown
 from fleetc.adopt.node.flags import holes_in
 from fleetc.adopt.node.secrets import harmless
 from fleetc.adopt.node.settings import missing

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fleetc.adopt.found.ledger import Fate, InClear, Ledger
-from fleetc.adopt.found.process import Container, Mount, Process, Published, Unread
-from fleetc.adopt.found.words import Word
-from fleetc.adopt.node.flags import TYPES
+from fleetc.adopt.found.process import Mount, Process, Published, Unread, Word, in_container
+from fleetc.adopt.node.flags import BY_VARIABLE, ROLES, TYPES
 from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
@@ -26,11 +25,6 @@ _SECRET_VARIABLES = {"ethUrl": "RPC_URL", "ethPassword": "PASSWORD", "orchSecret
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 """Where a word of the name of a flag ends."""
 _NUMBER = re.compile(r"\*\*\*([0-9]{1,6})\*\*\*")
-_FLAG_OF = {flag.env: name for name, flag in FLAGS.items()}
-_ROLES = {
-    "redeemer": "redeemer", "remoteSigner": "signer", "orchestrator": "orchestrator", "transcoder": "transcoder",
-    "aiWorker": "worker", "gateway": "gateway", "broadcaster": "gateway",
-}  # fmt: skip
 _MOST = 2000
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # what Docker calls all interfaces
 _LONGEST = 100_000
@@ -152,7 +146,7 @@ class _Reader:
     def _by_role(self, words: list[str]) -> str:
         """A name for a process that is in no unit: its role, and its host."""
         flags = [word.lstrip("-").partition("=")[0] for word in words if word.startswith("-")]
-        role = next((name for flag, name in _ROLES.items() if flag in flags), "node")
+        role = next((name for flag, name in ROLES.items() if flag in flags), "node")
         return f"{role}-{self.host}"
 
     def _container(self, process: Process, container: Mapping[str, Any]) -> Process:
@@ -165,11 +159,12 @@ class _Reader:
         mounts = [
             Mount(_text(mount["inside"]), _text(mount["outside"])) for mount in _items(container.get("mounts", []))
         ]
-        return Container(
-            process.name, Word(image, process.span) if image else None, process.variables,
-            _text(container.get("network", "")), process.user, tuple(mounts),
-            tuple(_published(container.get("ports", []))), (process.name,), called=process.name,
-        ).process(process.span, process.words)  # fmt: skip
+        published = tuple(_published(container.get("ports", [])))
+        return in_container(
+            replace(process, mounts=tuple(mounts), published=published, directory=""),
+            Word(image, process.span) if image else None, _text(container.get("network", "")), process.user,
+            (process.name,), process.name,
+        )  # fmt: skip
 
     def _unit(self, unit: Mapping[str, Any], name: str, process: Process) -> None:
         """Say where a unit would start its process otherwise than it runs."""
@@ -195,7 +190,7 @@ class _Reader:
         """A line for an argument, or for a variable, with the secrets in it as variables."""
         dashes, equals, _ = text.partition("=")
         flag = dashes.lstrip("-") if text.startswith("-") and equals else page.waiting
-        flag = _FLAG_OF.get(variable, variable) if variable else flag
+        flag = BY_VARIABLE.get(variable, variable) if variable else flag
         numbers = [found[0] for found in _NUMBER.finditer(text)]
         known = self._known(text, flag)
         takes = text.startswith("-") and not equals and not variable

@@ -14,8 +14,7 @@ from posixpath import basename, join, normpath
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Process, Unread
-from fleetc.adopt.found.words import Word, unknown
+from fleetc.adopt.found.process import Process, Unread, Word, unknown
 from fleetc.adopt.node.flags import TYPES, starts_node
 from fleetc.adopt.node.secrets import file_name, program
 from fleetc.adopt.node.settings import missing

@@ -12,7 +12,7 @@ from itertools import pairwise
 from posixpath import basename, join, normpath
 from typing import NamedTuple
 
-from fleetc.adopt.found.words import Word
+from fleetc.adopt.found.process import Word
 from fleetc.adopt.node.flags import ROLES, holes_in
 from fleetc.adopt.node.secrets import harmless
 from fleetc.places.diagnostic import Span
@@ -30,8 +30,6 @@ _BRACED = re.compile(r"\$\{([A-Za-z_]\w*|[1-9])(?:\[([@*]|\$?\w+)\])?(?:(:?)([-=
 _ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*+)'", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|[0-7]{1,3}|[abfnrtv\\'\"])")
 _ITEMS = re.compile(r'"?\$\{([A-Za-z_][A-Za-z0-9_]*)\[@\]\}"?')
-_SUM = re.compile(r"\$\(\(\s*\$?\{?(\w+)\}?\s*(?:\+\s*\$?\{?(\w+)\}?\s*)?\)\)")
-_NUMBER = re.compile("[1-9][0-9]{0,17}|0")
 _PAIRS = {"(": ")", "{": "}", '"': '"'}
 _PIECE = re.compile(r"[^\\'\"`(){}$]++|\\.|'[^']*'|`[^`]*`|\$[({]|.", re.DOTALL)
 _QUOTED_PIECE = re.compile(r"[^\\\"`$]++|\\.|`[^`]*`|\$[({]|.", re.DOTALL)
@@ -217,8 +215,7 @@ class Values:
             raw = text[place:stop]
             if braced := _BRACED.fullmatch(raw):
                 return self._variable(quoted, *braced.groups()), stop
-            known = self._sum(raw)
-            return (Piece(known) if known else Piece(raw, (raw,))), stop
+            return Piece(raw, (raw,)), stop
         if ansi := None if quoted else _ANSI.match(text, place):
             return Piece(_ESCAPE.sub(lambda code: code[0].encode().decode("unicode_escape"), ansi[1])), ansi.end()
         if simple := _SIMPLE.match(text, place):
@@ -244,13 +241,6 @@ class Values:
             return Piece(hole, (hole,), not quoted, name)
         self.take(len(known.text))
         return Piece(known.text, known.holes, not quoted, name)
-
-    def _sum(self, text: str) -> str:
-        """What $((a+b)) is; "" where only a running shell knows."""
-        summed = _SUM.fullmatch(text)
-        names = [name or "0" for name in summed.groups()] if summed else [""]
-        texts = [self.variables[name].text if name in self.variables else name for name in names]
-        return str(sum(map(int, texts))) if all(map(_NUMBER.fullmatch, texts)) else ""
 
 
 def _separated(piece: Piece) -> str:

@@ -10,11 +10,11 @@ import posixpath
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Other, Process
-from fleetc.adopt.found.words import Word
+from fleetc.adopt.found.process import Other, Process, Word
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.read.compose import read_compose
 from fleetc.adopt.read.compose_project import note_unused, projects
@@ -23,7 +23,7 @@ from fleetc.adopt.read.shell import ShellText, read_shell
 from fleetc.adopt.read.shell_words import node_commands
 from fleetc.adopt.read.stack_files import StackFiles, is_stack_file, read_stacks
 from fleetc.adopt.read.systemd import is_unit, read_units
-from fleetc.adopt.read.tree import HostTable, flags_of, is_of_hosts, on_host, plain_json, read_hosts
+from fleetc.adopt.read.tree import is_of_hosts, on_host, plain_json, read_hosts
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
@@ -60,13 +60,13 @@ class Found:
     """What all sources together hold: processes, hosts, avatar stacks, lists of models that no process names, and
     documents of capabilities.
 
-    `others` are processes that are no nodes, of which some may be live runners. `claimed` are hosts that somebody named
-    for some of the sources: what the others start may run anywhere.
+    `hosts` have what is known for their tables. `others` are processes that are no nodes, of which some may be live
+    runners. `claimed` are hosts that somebody named for some of the sources: what the others start may run anywhere.
     """
 
     processes: list[Process] = field(default_factory=list)
     others: list[Other] = field(default_factory=list)
-    hosts: dict[str, HostTable] = field(default_factory=dict)
+    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     models: list[Source] = field(default_factory=list)
     capabilities: list[Source] = field(default_factory=list)
     stacks: list[StackFiles] = field(default_factory=list)
@@ -83,8 +83,9 @@ def read_sources(
     kinds: dict[str, list[Source]] = {}
     for source in sources:
         kinds.setdefault(kind_of(source), []).append(source)
-    result.hosts = dict(read_hosts(kinds.get("tree", []), ledger))
-    of_tree = {name: host.source for name, host in result.hosts.items() if host.source is not None}
+    of_tree: dict[str, Source] = {}
+    for host, values, source in read_hosts(kinds.get("tree", []), ledger):
+        result.hosts[host], of_tree[host] = values, source
     result.stacks = read_stacks(kinds.get("stack", []), hosts, of_tree, ledger)
     processes: list[Process] = []
     for project in projects(kinds.get("compose", []), listed, hosts, library, ledger):
@@ -97,16 +98,10 @@ def read_sources(
         if source.name not in library.used:
             shell = read_shell(source.name, source.text, ledger, library)
             processes += [*shell.processes, *_written(shell, library, ledger)]
-    processes = [
-        *{repr(one): one for one in processes}.values(),
-        *started,
-    ]  # a file that scripts read twice starts once
-    folders = {posixpath.dirname(process.span.source) for process in processes}
+    processes = [*{repr(one): one for one in processes}.values()]  # a file that scripts read twice starts once
+    processes += started
     for source in kinds.get("flags", []):
-        if posixpath.dirname(source.name) in folders:
-            ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "flags of the unit or container beside it")
-        else:
-            processes.append(flags_of(source))
+        ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "flags of the unit or container beside it")
     processes = [on_host(process, hosts, library) for process in processes]
     _not_followed(kinds, processes, library, ledger)
     result.others = [process for process in processes if isinstance(process, Other)]
@@ -121,9 +116,9 @@ def _written(shell: ShellText, library: Library, ledger: Ledger) -> list[Process
     """The processes of the files that a script writes, at their places in the script."""
     account = Ledger()
     kinds: dict[str, list[Source]] = {}
-    for path, (text, _) in shell.files.items():
-        kinds.setdefault(kind_of(Source(path, text)), []).append(Source(path, text))
     texts = {path: Source(path, text) for path, (text, _) in shell.files.items()}
+    for source in texts.values():
+        kinds.setdefault(kind_of(source), []).append(source)
     library = Library(library.sources | texts, library.written, library.used)
     processes = list(read_units(kinds.get("unit", []), library, account))
     for project in projects(kinds.get("compose", []), (), {}, library, account):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from fleetc.adopt.found.ledger import Fate, Ledger
-from fleetc.adopt.found.words import Word
+from fleetc.adopt.found.process import Word
 from fleetc.adopt.found.yaml_nodes import YamlError, documents
 from fleetc.adopt.read.env_files import environment
 from fleetc.adopt.read.tree import plain_json

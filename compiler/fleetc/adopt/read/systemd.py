@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Mount, Other, Process
-from fleetc.adopt.found.words import OURS, Word, unknown
+from fleetc.adopt.found.process import OURS, Mount, Other, Process, Word, unknown
 from fleetc.adopt.node.flags import starts_node
 from fleetc.adopt.node.paths import home_of
 from fleetc.adopt.read.env_files import EnvironmentFile, cut, filled, of_files, replace_variables
@@ -214,9 +213,8 @@ def _other(base: Process, unit: _Unit) -> Other:
     """The program of a unit that is no node, with the directories that it may write to."""
     paths = [item.text.lstrip("-+") for word in unit.values("ReadWritePaths") for item in split_words(word, {}, {})]
     free = base.ours and unit.last("NoNewPrivileges") != "true"  # with GPUs, a unit of fleetc may gain privileges
-    values = {key: getattr(base, key) for key in Process.__dataclass_fields__}
-    values["mounts"] = tuple(Mount(path, path) for path in paths if path != base.directory)
-    return Other(**values, gpus="all" if free else (), why=_ANOTHER)
+    mounts = tuple(Mount(path, path) for path in paths if path != base.directory)
+    return replace(base, mounts=mounts, gpus="all" if free else ()).other(Ledger(), _ANOTHER)
 
 
 def split_words(word: Word, variables: Mapping[str, Word], known: Mapping[str, str]) -> Iterator[Word]:

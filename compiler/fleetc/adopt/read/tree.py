@@ -7,16 +7,14 @@ words are all values.
 from __future__ import annotations
 
 import json
-import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Process
-from fleetc.adopt.found.words import OURS, Word
+from fleetc.adopt.found.process import OURS, Process, Word
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
@@ -28,22 +26,13 @@ _FIELDS = {
 _DEFAULTS: Mapping[str, object] = {"ssh_user": "root", "ssh_port": 22, "become": False, "node_user": "livepeer"}
 
 
-@dataclass
-class HostTable:
-    """What is known of a host for its table, where it comes from in words, and the file of a tree that says it."""
-
-    values: dict[str, Any] = field(default_factory=dict)
-    origin: str = ""
-    source: Source | None = None
-
-
 def is_of_hosts(source: Source) -> bool:
     """Whether a source is the inventory of a tree, or the variables of one of its hosts."""
     return _OF_HOST.search(source.name) is not None and "fleet_host" in source.text
 
 
-def read_hosts(sources: Iterable[Source], ledger: Ledger) -> Iterator[tuple[str, HostTable]]:
-    """The hosts of a tree, by name."""
+def read_hosts(sources: Iterable[Source], ledger: Ledger) -> Iterator[tuple[str, dict[str, Any], Source]]:
+    """The hosts of a tree: the name, what it says of the table of the host, and the file that says it."""
     for source in sources:
         ledger.note(Span(source.name, 0, 1), "the file", Fate.UNDERSTOOD, "hosts, and how they are reached")
         called = _OF_HOST.search(source.name)
@@ -51,7 +40,7 @@ def read_hosts(sources: Iterable[Source], ledger: Ledger) -> Iterator[tuple[str,
         if called is not None and called["host"] and isinstance(values, dict):
             fields = {name: values[key] for key, name in _FIELDS.items() if key in values}
             own = {key: value for key, value in fields.items() if _DEFAULTS.get(key) != value}
-            yield called["host"], HostTable(own, f"from {source.name}", source)
+            yield called["host"], own, source
 
 
 def plain_json(text: str) -> Any:
@@ -60,13 +49,6 @@ def plain_json(text: str) -> Any:
         return json.loads(text, object_hook=lambda table: table.get("__ansible_unsafe", table))
     except (ValueError, RecursionError):
         return None
-
-
-def flags_of(source: Source) -> Process:
-    """The node of a file with one flag a line."""
-    lines = re.finditer(r"(?m)^-.*$", source.text)
-    words = tuple(Word(line[0], Span(source.name, *line.span())) for line in lines)
-    return Process(posixpath.basename(posixpath.dirname(source.name)), Span(source.name, 0, 1), words)
 
 
 def on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Process:

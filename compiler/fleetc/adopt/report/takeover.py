@@ -118,8 +118,7 @@ def _directory(node: Running) -> str:
     if not node.text("dataDir") and not home_of(node.process) and node.process.unread:
         return ""  # its home, or the directory itself, may stand among the variables
     text = node.text("dataDir") or default_data_dir(home_of(node.process) or "~", node.network)
-    place = on_host(node.process, text)
-    return place.path if place is not None else ""
+    return on_host(node.process, text) or ""
 
 
 def _account(service: Service) -> str:

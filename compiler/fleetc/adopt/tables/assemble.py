@@ -131,8 +131,7 @@ def _host_of_stack(files: StackFiles, sources: Found, session: Session) -> str:
     if name not in session.hosts:
         known = sources.hosts.get(name)
         name = session.name_for(name, "host", set(session.hosts)) if known is None else name
-        values = dict(known.values) if known else {}
-        table = session.hosts[name] = Table(values | {"runtime": "docker"}, path=("hosts", name))
+        table = session.hosts[name] = Table((known or {}) | {"runtime": "docker"}, path=("hosts", name))
         if files.public:
             table.values.setdefault("public", files.public)
         ask_address(table, files.public)

@@ -48,7 +48,7 @@ def _listeners(work: Filling) -> None:
     if "httpIngest" not in running.settings:
         ingest = listener is None or is_loopback(listener[0]) or bool(webhook)
     mode = _mode(work)
-    work.say("mode", mode if ingest else "video")
+    work.table.say("mode", mode if ingest else "video")
     work.listens("httpAddr", "http", listener, str(GATEWAY_HTTP))
     work.listens("rtmpAddr", "rtmp", split(completed(running.text("rtmpAddr"), LOOPBACK, RTMP)), str(GATEWAY_RTMP))
     if "httpIngest" in running.settings or webhook:
@@ -62,7 +62,7 @@ def _listeners(work: Filling) -> None:
         )  # fmt: skip
     compiled = split(str(work.table.values.get("http", GATEWAY_HTTP)))
     if compiled is not None and is_loopback(compiled[0]) is not ingest:
-        work.say("http_ingest", ingest)
+        work.table.say("http_ingest", ingest)
         work.because("httpIngest", Why.INGEST)
 
 
@@ -96,7 +96,7 @@ def _discovery(work: Filling, behind_signer: bool) -> None:
     else:
         asked, ai_only = running.on(registry), work.table.values.get("mode") == "ai"
         if ai_only and not asked:
-            work.say("mode", "dual")  # without the flag, a node that serves AI asks the registry of video
+            work.table.say("mode", "dual")  # without the flag, a node that serves AI asks the registry of video
         work.give(registry, "discovery", "ai-registry" if asked and not ai_only else "registry")
 
 

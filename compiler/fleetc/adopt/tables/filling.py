@@ -12,16 +12,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from fleetc.adopt.found.ledger import Fate
-from fleetc.adopt.found.process import Process
+from fleetc.adopt.found.process import Process, Word
 from fleetc.adopt.found.questions import Ask, Reason, Why, facts_of
-from fleetc.adopt.found.words import Word
 from fleetc.adopt.node import listeners, paths, secrets
 from fleetc.adopt.node.documents import DocumentError
+from fleetc.adopt.node.gpus import VISIBLE
 from fleetc.adopt.node.listeners import LOOPBACK, Listener, is_loopback, split, written
 from fleetc.adopt.node.paths import EXAMPLE_PATH, callers_place, on_host, whereabouts
 from fleetc.adopt.node.settings import PATH_OR_TEXT, Running
 from fleetc.adopt.tables.machines import Machines
 from fleetc.adopt.tables.session import Session, Table
+from fleetc.lower.common import GPU_ORDER
 from fleetc.toml.document import Source
 from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
@@ -33,6 +34,12 @@ _PRINTED = re.compile(
     r"(?:\$\(\s*(?:cat\s|<)\s*|`\s*cat\s)\s*[\"']?"
     r"((?:~|\$HOME|\$\{HOME\})?/[^\s\"'$*?;|&<>(){}`]+)[\"']?\s*[)`]"
 )
+_READ_BY_NODES = (
+    "LIVE_AI_", "FAL_", "W3_", "DOCKER_", "AWS_", "GOOGLE_", "NVIDIA_", "CUDA_", "GO", "SSL_", "HTTP_PROXY",
+    "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "HF_", "HUGGINGFACE_", "LD_", "TZ", "TMPDIR", "XDG_",
+)  # fmt: skip
+"""How the names of variables begin that the node, its libraries or its runners may read."""
+_OF_STARTER = re.compile("HOME|PATH|USER|LOGNAME|SHELL|PWD|LANG|TERM|HOSTNAME|SHLVL|LC_.*")
 _Read = TypeVar("_Read")
 
 
@@ -62,10 +69,8 @@ class Facts:
         facts = cls(network, processes, machines, answers)
         for node in processes.values():
             if node.table in ("transcoders", "ai_workers") and node.text("orchAddr"):
-                name = facts.node_at(
-                    node, "orchestrator", listeners.orchestrator_url(node.text("orchAddr").split(",")[0])
-                )
-                facts.workers.setdefault(name, set()).add(node.role)
+                url = listeners.orchestrator_url(node.text("orchAddr").split(",")[0])
+                facts.workers.setdefault(facts.node_at(node, "orchestrator", url), set()).add(node.role)
         return facts
 
     @property
@@ -126,21 +131,13 @@ class Filling:
         """Whether a flag is set, and nothing has taken it yet."""
         return flag in self.running.settings and flag not in self.done
 
-    def say(self, key: str, value: Any) -> None:
-        """Give a field of the table a value; a dotted key is a field of a table within."""
-        place = self.table.values
-        *above, last = key.split(".")
-        for part in above:
-            place = place.setdefault(part, {})
-        place[last] = value
-
     def take(self, flag: str, where: str) -> None:
         """Account for a setting that the spec has now."""
         self._note(flag, Fate.UNDERSTOOD, where)
 
     def give(self, flag: str, key: str, value: Any) -> None:
         """Give a field the value of a setting."""
-        self.say(key, value)
+        self.table.say(key, value)
         self.take(flag, key)
 
     def drop(self, flag: str, why: Why, **facts: object) -> None:
@@ -221,11 +218,7 @@ class Filling:
         else:
             self.give(flag, key, written(listener))
         if exposed and self.process.ours:
-            self.say("cli_exposed", True)
-
-    def host_path(self, path: str) -> str | None:
-        """The path on the host of a path that the process sees; None where no source has all of it."""
-        return place.path if (place := on_host(self.process, path)) is not None else None
+            self.table.say("cli_exposed", True)
 
     def asks_path(self, key: str, flag: str, path: str, at: Table | None = None) -> None:
         """Ask for the path on the host of a path that the process sees."""
@@ -277,7 +270,7 @@ class Filling:
         if path:
             place = callers_place(process, path) if printed else on_host(process, path)
             if place is not None:
-                return {"host_file": place.path}
+                return {"host_file": place}
             self.asks(Ask.SECRET_FILE, key, flag, SECRET_ON_HOST, at, where=whereabouts(process, path, bool(printed)))
         elif word.holes:
             self.asks(Ask.PART_OF_SECRET, key, flag, f'{{ env = "{name}" }}', at)
@@ -296,3 +289,41 @@ def printed_file(word: Word) -> str:
     """The file that a script prints where the word stands, as in $(cat /etc/livepeer/secret); "" for other words."""
     printed = _PRINTED.fullmatch(word.text) if word.holes else None
     return printed[1] if printed is not None else ""
+
+
+def variable(work: Filling, name: str, word: Word) -> None:
+    """Fill one variable, as plain text or as a reference to a secret."""
+    ledger, ours = work.session.ledger, work.process.ours
+    plain = ours or secrets.may_repeat(name, word.text)
+    if dropped := _dropped(work, name, word):
+        ledger.note(word.span, name, Fate.DROPPED, dropped)
+        return
+    known, hole = work.process.secrets.get(name), hole_variable(word)
+    if known is not None or hole:
+        kind, place = known or ("env", hole)
+        work.table.say(f"secret_environment.{name}", {kind: place})
+    elif word.holes:
+        work.asks(Ask.NO_SOURCE, f"environment.{name}")
+    elif plain:
+        work.table.say(f"environment.{name}", word.text)
+    else:
+        own = re.sub("^RUNNER_", "APP_", f"{work.running.name}_{name}".upper().replace("-", "_"))  # of deployments
+        reference = work.session.secret(word, own, f"the value of {name}, which may be a secret,")
+        work.table.say(f"secret_environment.{name}", reference)
+    ledger.note(word.span, name, Fate.UNDERSTOOD, "environment")
+
+
+def _dropped(work: Filling, name: str, word: Word) -> str:
+    """Why the spec does without a variable; "" for one that it has."""
+    if (name, word.text) == (GPU_ORDER, "PCI_BUS_ID") and "gpus" in work.table.values:
+        return "fleetc sets it wherever a node has GPUs"
+    if work.process.ours:
+        return ""
+    if _OF_STARTER.fullmatch(name):
+        return "whoever starts a process sets it"
+    read = name.startswith(_READ_BY_NODES) or name.endswith("_proxy")
+    if name.startswith("COMPOSE_") or (name in work.session.library.variables and not read):
+        return "the node does not read it; the sources use it themselves"
+    if name == VISIBLE and work.process.sees and "gpus" in work.table.values:
+        return "gpus of the spec says it; containers of fleetc see all GPUs"
+    return "" if word.text else "it is empty"

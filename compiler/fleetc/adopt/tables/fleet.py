@@ -100,7 +100,7 @@ def rpc_value(node: Running, session: Session) -> object:
     printed = printed_file(word)
     place = callers_place(node.process, printed) if printed else None
     if place is not None:
-        return {"host_file": place.path}
+        return {"host_file": place}
     if word.holes:
         return {"env": hole_variable(word) or "RPC_URL"}
     text = word.text

@@ -19,7 +19,6 @@ from fleetc.adopt.node.listeners import LOOPBACK, Address, is_loopback, split
 from fleetc.adopt.node.paths import callers_place
 from fleetc.adopt.node.runner_list import Entry, gpu_keys
 from fleetc.adopt.node.settings import Running
-from fleetc.adopt.read.tree import HostTable
 from fleetc.adopt.tables.session import Session, Table, toml
 from fleetc.language.quantities import QuantityError, is_public_address, parse_host
 from fleetc.text import leaks
@@ -29,7 +28,7 @@ _PROGRAM = "/usr/local/bin/livepeer"
 """Where a spec has the node's program, unless it says another place."""
 
 
-def add_hosts(nodes: Sequence[Running], session: Session, known_hosts: Mapping[str, HostTable]) -> None:
+def add_hosts(nodes: Sequence[Running], session: Session, known_hosts: Mapping[str, Mapping[str, Any]]) -> None:
     """A table for each host: as people or a tree name it, else from what its nodes say about it."""
     for node in nodes:
         if node.host not in session.hosts:
@@ -44,8 +43,8 @@ def ask_address(table: Table, public: str = "") -> None:
         table.put(Ask.ADDRESS, "address", toml(public or "..."))
 
 
-def _host(name: str, here: Sequence[Running], known: HostTable | None, session: Session) -> Table:
-    table = Table(dict(known.values) if known else {}, path=("hosts", name))
+def _host(name: str, here: Sequence[Running], known: Mapping[str, Any] | None, session: Session) -> Table:
+    table = Table(dict(known or {}), path=("hosts", name))
     public = next((address for address in map(_public, here) if address), "")
     ask_address(table, public)
     if public:
@@ -87,7 +86,7 @@ def _program(table: Table, here: Sequence[Running]) -> None:
     for node in here:
         program = node.process.program
         place = None if "$" in program else callers_place(node.process, program)
-        known, unknown = (known, [*unknown, program]) if place is None else ([*known, place.path], unknown)
+        known, unknown = (known, [*unknown, program]) if place is None else ([*known, place], unknown)
     programs = list(dict.fromkeys([*known, *unknown]))
     if unknown or len(programs) > 1:
         table.put(Ask.BINARY, "binary", toml(known[0]) if known else "", programs=", ".join(programs))
@@ -109,14 +108,13 @@ def ask_users(nodes: Sequence[Running], tables: Mapping[str, Mapping[str, Table]
             host.put(Ask.USER, "node_user", toml(home[1] or home[2]) if home else "", node=node.name, path=path)
 
 
-def add_idle_hosts(nodes: Sequence[Running], session: Session, known_hosts: Mapping[str, HostTable]) -> None:
+def add_idle_hosts(nodes: Sequence[Running], session: Session, known_hosts: Mapping[str, Mapping[str, Any]]) -> None:
     """Hosts of a tree that run no node stay: a rollout knows them then."""
     used = {node.process.host for node in nodes} | {node.host for node in nodes} | {*session.hosts}
-    for name, table in known_hosts.items():
+    for name, values in known_hosts.items():
         if name not in used:
             free = session.name_for(name, "host", set(session.hosts))
-            session.hosts[free] = Table({**table.values}, path=("hosts", free))
-            session.hosts[free].values.setdefault("runtime", "systemd")
+            session.hosts[free] = Table({"runtime": "systemd", **values}, path=("hosts", free))
 
 
 # --------------------------------------------------------------------------------------------------------- live runners
@@ -138,7 +136,7 @@ class Machines:
     others: Sequence[Other]
     nodes: Sequence[Running]
     names: dict[str, str]
-    inventory: Mapping[str, HostTable]
+    inventory: Mapping[str, Mapping[str, Any]]
     lone: str
     placed: set[int] = field(default_factory=set)
     gpus: dict[str, dict[int, dict[str, str]]] = field(default_factory=dict)
@@ -162,8 +160,9 @@ class Machines:
         raw = self._raw(other)
         if is_loopback(host) or host in _DOCKER_HOST:
             return raw == (node.process.host or self.lone)
-        known = self.session.hosts.get(self.names.get(raw, "")) or self.inventory.get(raw) or HostTable()
-        return host in (known.values.get("address"), known.values.get("public"))
+        table = self.session.hosts.get(self.names.get(raw, ""))
+        known = table.values if table is not None else self.inventory.get(raw, {})
+        return host in (known.get("address"), known.get("public"))
 
     def takes(self, other: Other) -> bool:
         """Whether the host of a runner can start it: all processes of a host are containers, or none is."""
@@ -180,10 +179,9 @@ class Machines:
         """The name of the host of a process, whose table is made if no node runs there."""
         raw = self._raw(other)
         if raw not in self.names:
-            known = self.inventory.get(raw, HostTable())
             taken = {*self.session.hosts, *self.session.runners, *(node.name for node in self.nodes)}
             name = self.names[raw] = self.session.name_for(raw, "host", taken)
-            self.session.hosts[name] = Table(dict(known.values), path=("hosts", name))
+            self.session.hosts[name] = Table(dict(self.inventory.get(raw, {})), path=("hosts", name))
         table = self.session.hosts[self.names[raw]]
         self.placed.add(id(other))
         if "runtime" not in table.values:

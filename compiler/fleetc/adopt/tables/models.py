@@ -49,7 +49,7 @@ def fill_models(work: Filling) -> None:
         if place is None:
             work.asks(Ask.PATH, "models_dir", "aiModelsDir", where=whereabouts(work.process, path, True))
         else:
-            work.give("aiModelsDir", "models_dir", place.path)
+            work.give("aiModelsDir", "models_dir", place)
             work.because("aiModelsDir", Why.SAME_PATH)
 
 
@@ -158,9 +158,9 @@ def _images(work: Filling) -> dict[str, Any]:
     if images:
         work.take(_IMAGES, "images of models, and runner_image")
     if images.get("default"):
-        work.say("runner_image", str(images["default"]))
+        work.table.say("runner_image", str(images["default"]))
     elif old and old != "livepeer/ai-runner:latest" and not work.unknown(_IMAGE, "runner_image"):
-        work.say("runner_image", old)
+        work.table.say("runner_image", old)
         work.because(_IMAGE, Why.OTHER_IMAGE_FLAG)
     if old:
         work.take(_IMAGE, "runner_image, or the node's own")

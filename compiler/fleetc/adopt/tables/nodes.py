@@ -12,16 +12,16 @@ from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.node.flags import ROLES
 from fleetc.adopt.node.listeners import LOOPBACK, cli_listener, http_listener, is_loopback
-from fleetc.adopt.node.paths import IMAGE_HOME, default_data_dir, home_of
+from fleetc.adopt.node.paths import IMAGE_HOME, default_data_dir, home_of, on_host
 from fleetc.adopt.node.settings import PRICED_FLAGS, Running
 from fleetc.adopt.node.values import extra_value, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.tables import buying, selling
-from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling
+from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling, variable
 from fleetc.adopt.tables.machines import STATE_DIR
 from fleetc.adopt.tables.session import Table
-from fleetc.adopt.tables.variables import environment
 from fleetc.language.effective import CLI_LISTENERS, HELPER_HTTP
 from fleetc.language.rows import UNREACHED, Row
+from fleetc.text import leaks
 from fleetc.upstream import FLAGS
 
 _WORKERS = ("transcoders", "ai_workers")
@@ -38,7 +38,7 @@ _SELECTION = ("selectPriceExpFactor", "minPerfScore", "orchPerfStatsUrl", "regio
 def fill(work: Filling) -> None:
     """Fill the whole table."""
     running = work.running
-    work.say("host", running.host)
+    work.table.say("host", running.host)
     work.done.update(ROLES)  # the account of roles is kept where they are read
     behind_signer = running.role == "gateway" and "remoteSignerUrl" in running.settings
     _network(work, behind_signer)
@@ -63,7 +63,7 @@ def fill(work: Filling) -> None:
     rows = rows_of(running.table)
     for flag in filter(work.has, (*rows, *sorted(running.settings))):
         _setting(work, flag, rows.get(flag))
-    environment(work)
+    _environment(work)
 
 
 def _network(work: Filling, behind_signer: bool) -> None:
@@ -86,7 +86,7 @@ def _network(work: Filling, behind_signer: bool) -> None:
 def _data_dir(work: Filling) -> None:
     """The data directory; where sources leave it open, a node that needs nothing of it again gets a new one."""
     running, flag, inside = work.running, "dataDir", _data_dir_inside(work)
-    path = work.host_path(inside)
+    path = on_host(work.process, inside)
     models = running.on("aiWorker") and not running.text("aiModelsDir")
     needed = models or (work.facts.on_chain and running.on_chain and running.table not in _WORKERS)
     own = f"{work.session.hosts[running.host].values.get('state_dir', STATE_DIR)}/{running.name}"
@@ -94,7 +94,7 @@ def _data_dir(work: Filling) -> None:
         why = Why.SAME_PATH
         work.take(flag, "data_dir")
         if path != own:
-            work.say("data_dir", path)
+            work.table.say("data_dir", path)
         if path.startswith("/var/lib/docker/volumes/"):
             work.table.notes["data_dir"] = "docker volume inspect shows whether Docker keeps it there"
     elif not needed:
@@ -121,14 +121,14 @@ def _wallet(work: Filling) -> None:
     running, account = work.running, work.running.text("ethAcctAddr")
     known = bool(account) and not running.word("ethAcctAddr").holes
     inside = running.text("ethKeystorePath") or f"{_data_dir_inside(work)}/keystore"
-    path = work.host_path(inside)
+    path = on_host(work.process, inside)
     hint = "payer" if running.table in _BUYERS else "earner"
     others = (node for node in work.facts.processes.values() if node.role != "redeemer")
     if running.role == "redeemer" and account not in {node.text("ethAcctAddr") for node in others}:
         hint = "redeemer"
     key = account.lower() if known else f"{running.host} {path or work.process.span}"
     name, wallet = work.session.wallet(key, hint)
-    work.say("wallet", name)
+    work.table.say("wallet", name)
     if not account:
         work.asks(Ask.ACCOUNT, "address", "ethAcctAddr", '"0x..."', wallet)
     elif not work.unknown("ethAcctAddr", "address", '"0x..."', wallet):
@@ -193,10 +193,10 @@ def _setting(work: Filling, flag: str, row: Row | None) -> None:
     elif work.unknown(flag, key):
         pass
     elif row is None:
-        work.say(key, extra_value(flag, text))
+        work.table.say(key, extra_value(flag, text))
         work.session.ledger.note(work.running.word(flag).span, f"-{flag}", Fate.KEPT, "no field sets it")
     elif flag in _HOST_PATHS:
-        value = work.host_path(text)
+        value = on_host(work.process, text)
         work.because(flag, Why.SAME_PATH)
         if value is None:
             work.asks_path(key, flag, text)
@@ -206,3 +206,18 @@ def _setting(work: Filling, flag: str, row: Row | None) -> None:
             work.asks(Ask.NOT_IN_SPEC, key, flag, "", text=work.shown(flag), why=why_refused(row, text))
     if value is not None:
         work.give(flag, key, value)
+
+
+def _environment(work: Filling) -> None:
+    """Fill the variables of a node that are none of its settings."""
+    ledger, used = work.session.ledger, work.session.library.variables
+    settings = {flag.env for flag in FLAGS.values()}
+    for name, word in sorted(work.process.variables.items()):
+        if not name.startswith("LP_"):
+            variable(work, name, word)
+        elif name not in settings and name not in used:
+            shown = leaks.shown(name)
+            message = f"the node reads no variable {shown}"
+            ledger.mistake("adopt-flag-unknown", word.span, shown, message, "remove it")
+        elif name not in settings:
+            ledger.note(word.span, name, Fate.DROPPED, "the node does not read it; the sources use it themselves")

@@ -12,19 +12,17 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from fleetc.adopt.found.ledger import Fate
-from fleetc.adopt.found.process import Other
+from fleetc.adopt.found.process import Other, Word
 from fleetc.adopt.found.questions import Ask, Why
-from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.documents import DocumentError
 from fleetc.adopt.node.listeners import LOOPBACK, SERVICE_PORT, address, http_listener, is_loopback
 from fleetc.adopt.node.paths import plain_path
 from fleetc.adopt.node.runner_list import FLAG, MODES, UNITS, Entry, gpu_text, price_of, quoted_price, read_list
 from fleetc.adopt.node.secrets import may_repeat
 from fleetc.adopt.node.settings import Running, missing
-from fleetc.adopt.tables.filling import Facts, Filling
+from fleetc.adopt.tables.filling import Facts, Filling, variable
 from fleetc.adopt.tables.machines import own_directory, same_project
 from fleetc.adopt.tables.session import Session, Table, toml
-from fleetc.adopt.tables.variables import variable
 from fleetc.language.quantities import QuantityError, RunnerPrice, parse_url
 from fleetc.lower.runner import ROLE
 from fleetc.text import leaks
@@ -48,21 +46,21 @@ def fill_listed(work: Filling) -> None:
         missing(running.word(FLAG), "the list of live runners", work.session.ledger)
         return
     try:
-        listed = read_list(source.name, source.text, running.on_chain)
+        entries, faults = read_list(source.name, source.text, running.on_chain)
     except DocumentError as problem:
         work.mistake("adopt-document-unread", FLAG, Why.STOPS, "repair the list", source, problem=problem)
         return
-    for fault in listed.faults:
+    for fault in faults:
         message = "the node refuses its whole list of live runners, and stops at its start"
         work.session.ledger.mistake(
             "adopt-runner-refused", fault.span, fault.key, f"{message}: {leaks.shown(fault.message)}", fault.help
         )
-    names = [_listed(work, entry) for entry in listed.entries]
+    names = [_listed(work, entry) for entry in entries]
     work.take(FLAG, "runners")
     if names:
-        work.say("runners", list(dict.fromkeys(names)))
+        work.table.say("runners", list(dict.fromkeys(names)))
     else:
-        work.say("live_runners", True)
+        work.table.say("live_runners", True)
         work.because(FLAG, Why.EMPTY_LIST)
 
 
@@ -322,7 +320,7 @@ def _fill_arguments(work: Filling, server: Other) -> None:
             ledger.note(word.span, name, Fate.UNDERSTOOD, "arguments")
             given.append(_moved(work, server, word).text)
     if given:
-        work.say("arguments", given)
+        work.table.say("arguments", given)
 
 
 def is_harmless(name: str, text: str) -> bool:

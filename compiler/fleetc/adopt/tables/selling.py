@@ -27,7 +27,7 @@ def fill(work: Filling) -> None:
         _service(work)
         scheme, listener = http_listener("orchestrator", running.text("httpAddr"), running.text("serviceAddr"))
         if scheme == "http":
-            work.say("http_tls", False)
+            work.table.say("http_tls", False)
         port = service_port(running.text("serviceAddr")) if "service" in work.table.values else SERVICE_PORT
         work.listens("httpAddr", "http", listener, written(("*", port)))
         registry, on = "aiServiceRegistry", running.on("aiServiceRegistry")
@@ -63,11 +63,11 @@ def _work(work: Filling) -> None:
     if lists and not runs_models and running.text("pricePerUnit").strip("0."):
         video = True  # it would sell what remote transcoders do; for nothing, it is there for its models
     only_runners = runners and not lists and not runs_models
-    work.say("mode", "dual" if ai and video else "ai" if ai else "video")
+    work.table.say("mode", "dual" if ai and video else "ai" if ai else "video")
     if video and transcodes is ("transcoder" in workers):
-        work.say("transcoding", "local" if transcodes else "remote")
+        work.table.say("transcoding", "local" if transcodes else "remote")
     if ai and not only_runners and (runs_models is ("ai-worker" in workers)) is (lists or not runners):
-        work.say("ai_work", "local" if runs_models else "remote")
+        work.table.say("ai_work", "local" if runs_models else "remote")
     remote = (video and not transcodes) or (ai and not runs_models and not only_runners)
     if (remote or (runners and not transcodes)) and not running.text("orchSecret"):
         work.asks(Ask.SECRET_OF_WORKERS, "secret", "orchSecret", SECRET_ON_HOST)

@@ -16,8 +16,8 @@ import tomli_w
 
 from fleetc.adopt.found.ledger import InClear, Ledger
 from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.process import Word
 from fleetc.adopt.found.questions import Ask, Question, facts_of
-from fleetc.adopt.found.words import Word
 from fleetc.adopt.node.documents import ModelEntry
 from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.stack_files import StackFiles
@@ -26,6 +26,7 @@ from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
 from fleetc.language.fleet import NEWEST, Fleet
 from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible
+from fleetc.toml.edits import toml_key
 
 PIXEL_PRICE = '"... wei / pixel"'
 """The example of a question about a price: no amount is offered that no source says."""
@@ -44,6 +45,14 @@ class Table:
     origin: str = ""
     notes: dict[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = ()
+
+    def say(self, key: str, value: Any) -> None:
+        """Give a field a value; a dotted key is a field of a table within."""
+        place = self.values
+        *above, last = key.split(".")
+        for part in above:
+            place = place.setdefault(part, {})
+        place[last] = value
 
     def put(self, kind: Ask, key: str, example: str = "", **facts: object) -> Question:
         """Leave a question about a key of this table; `example` is a value as TOML."""
@@ -198,7 +207,6 @@ class Assembled:
 # ----------------------------------------------------------------------------------------------------------------- text
 
 
-_BARE = re.compile("[A-Za-z0-9_-]+")
 _WIDE = 100
 
 
@@ -207,7 +215,7 @@ def written(assembled: Assembled) -> str:
     lines = [f"spec = {NEWEST}", "", *_table("fleet", assembled.fleet)]
     for kind in Fleet.model_fields:
         for name, table in assembled.tables.get(kind, {}).items():
-            lines += ["", *_table(f"{kind}.{_key(name)}", table)]
+            lines += ["", *_table(f"{kind}.{toml_key(name)}", table)]
     return in_one_form("\n".join(lines) + "\n")
 
 
@@ -222,27 +230,21 @@ def _table(header: str, table: Table) -> Iterator[str]:
     for key, value in table.values.items():
         note = f"  # {_comment(table.notes[key])}" if key in table.notes else ""
         if key not in wide:
-            yield f"{_key(key)} = {toml(value)}{note}"
+            yield f"{toml_key(key)} = {toml(value)}{note}"
     yield from (f"# {_comment(one.line)}" for one in below)
     for key in wide:
         yield ""
-        yield from _table(f"{header}.{_key(key)}", Table(table.values[key], origin=table.notes.get(key, "")))
+        yield from _table(f"{header}.{toml_key(key)}", Table(table.values[key], origin=table.notes.get(key, "")))
 
 
 def _comment(text: str) -> str:
     return visible(text).replace("\n", " ")
 
 
-def _key(key: str) -> str:
-    if _BARE.fullmatch(key):
-        return key
-    return tomli_w.dumps({key: 0}).partition(" = ")[0]
-
-
 def toml(value: Any) -> str:
     """A value in one piece; lists of tables have one on a line."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(k)} = {toml(v)}" for k, v in value.items()) + " }" if value else "{}"
+        return "{ " + ", ".join(f"{toml_key(k)} = {toml(v)}" for k, v in value.items()) + " }" if value else "{}"
     if isinstance(value, list | tuple):
         items = [toml(item) for item in value]
         one = f"[{', '.join(items)}]"

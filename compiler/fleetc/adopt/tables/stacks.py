@@ -16,8 +16,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.process import SET, Word
 from fleetc.adopt.found.questions import Ask, Difference, Reason, Why
-from fleetc.adopt.found.words import SET, Word
 from fleetc.adopt.read.stack_files import PREFIXES, StackFiles, known
 from fleetc.adopt.tables.runners import arguments, is_harmless
 from fleetc.adopt.tables.session import Session, Table
@@ -78,11 +78,6 @@ class _Stack:
         word = next((self.given[one] for one in names if one in self.given), None)
         return word.text.strip() if word is not None and not word.holes else ""
 
-    def say(self, key: str, value: Any) -> None:
-        """Give a field a value; a dotted key is one of a table within."""
-        above, _, last = key.rpartition(".")
-        (self.table.values.setdefault(above, {}) if above else self.table.values)[last] = value
-
     def get(self, key: str) -> Any:
         """The value of a field; None where it has none."""
         value: Any = self.table.values
@@ -117,7 +112,7 @@ def _slots(work: _Stack) -> None:
         except ValidationError as problem:
             work.table.put(Ask.AVATAR_REFUSED, "slots", slot=listed.number, avatar=listed.avatar, why=_wrong(problem))
     if slots:
-        work.say("slots", slots)
+        work.table.say("slots", slots)
     elif not work.files.slots:
         work.table.put(Ask.NO_SOURCE, "slots")
 
@@ -136,7 +131,7 @@ def _plain(work: _Stack) -> None:
         elif setting.field == "game_args" and not _harmless(work, word):
             work.table.put(Ask.NOT_REPEATED, setting.field)
         elif (text or setting.type == "list") and (ours or "." not in setting.field or text != setting.default):
-            work.say(setting.field, _value(setting, text))
+            work.table.say(setting.field, _value(setting, text))
 
 
 def _harmless(work: _Stack, word: Word) -> bool:
@@ -188,9 +183,9 @@ def _access(work: _Stack) -> None:
         allow = [net for net in firewall if net in power]
         edges = [str(net.network_address) for net in firewall if net not in power]
         own = [net for net in power if not net.is_loopback and (net not in allow or net in _ITSELF)]
-        work.say("docker_gateways", [str(net.network_address) for net in own])
+        work.table.say("docker_gateways", [str(net.network_address) for net in own])
         if edges:
-            work.say("edge.addresses", edges)
+            work.table.say("edge.addresses", edges)
     else:
         allow, runners = _nets(work, *_CALLERS), _nets(work, "VTUBER_ALLOWED_ADDRESSES")
         more = [net for net in runners if not any(_within(net, caller) for caller in allow)]
@@ -198,7 +193,7 @@ def _access(work: _Stack) -> None:
             work.table.put(Ask.RUNNERS_ONLY, "allow", addresses=", ".join(map(_short, more)))
         allow = allow or more
     if allow:
-        work.say("allow", list(map(_short, allow)))
+        work.table.say("allow", list(map(_short, allow)))
 
 
 def _programs(work: _Stack) -> None:
@@ -211,23 +206,23 @@ def _programs(work: _Stack) -> None:
         elif _OWN_ARGUMENTS[argument]:
             own[argument] = next(left, "")
     if rest and _harmless(work, Word(" ".join(rest), work.files.span)):
-        work.say("signaling_args", rest)
+        work.table.say("signaling_args", rest)
     elif rest:
         work.table.put(Ask.NOT_REPEATED, "signaling_args")
     if edge := own.get("--matchmaker_address"):
-        work.say("edge.addresses", [edge, *(one for one in work.get("edge.addresses") or [] if one != edge)])
+        work.table.say("edge.addresses", [edge, *(one for one in work.get("edge.addresses") or [] if one != edge)])
     for service, image in work.files.images.items():
-        work.say(f"images.{_IMAGES[service]}", image)
+        work.table.say(f"images.{_IMAGES[service]}", image)
     if update := work.text("CLI_NO_AUTO_UPDATE"):
-        work.say("cli_auto_update", update.lower() not in ("1", "true"))
+        work.table.say("cli_auto_update", update.lower() not in ("1", "true"))
     low, high = work.text("TURN_MIN_PORT"), work.text("TURN_MAX_PORT")
     if low and high and (work.files.ours or work.get("turn")):
-        work.say("turn.relay_ports", f"{low}-{high}")
+        work.table.say("turn.relay_ports", f"{low}-{high}")
     for number, variables in work.files.of_slots.items():
         if subnet := variables.get("VTUBER_DOCKER_SUBNET"):
             with suppress(ValueError):
                 first = IPv4Network(subnet.text).network_address - 256 * number
-                work.say("slot_networks", f"{first}/16")
+                work.table.say("slot_networks", f"{first}/16")
 
 
 def _secrets(work: _Stack) -> None:
@@ -239,11 +234,11 @@ def _secrets(work: _Stack) -> None:
         name = f"{work.table.path[1]}_{setting.name}".upper().replace("-", "_")
         word = work.files.variables.get(setting.name, Word("", work.files.span))
         if setting.name in work.files.secrets:
-            work.say(setting.field, work.files.secrets[setting.name])
+            work.table.say(setting.field, work.files.secrets[setting.name])
         elif word.text and not word.holes:
-            work.say(setting.field, work.session.secret(word, name, f"the value of {setting.name}"))
+            work.table.say(setting.field, work.session.secret(word, name, f"the value of {setting.name}"))
         elif needed or word.holes:
-            work.say(setting.field, {"env": name})
+            work.table.say(setting.field, {"env": name})
             work.table.put(Ask.PART_OF_SECRET, setting.field)
 
 
