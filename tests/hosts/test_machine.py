@@ -90,6 +90,7 @@ def test_directories_that_take_no_writes_are_refused_with_their_places(fleet: Mo
         assert any(f"one: {path} takes no writes" in line for line in said), said
 
 
+@pytest.mark.slow
 def test_disk_that_fills_up_in_the_switch_goes_back(fleet: Moving) -> None:
     """It had room enough when it was asked."""
     before, one = fleet.runs(), fleet.hosts["one"]

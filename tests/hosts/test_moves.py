@@ -117,6 +117,7 @@ def test_move_whose_new_host_fails_comes_back(fleet: Moving) -> None:
     assert fleet.homes("gate") == ["two"]
 
 
+@pytest.mark.slow
 def test_limit_that_splits_a_move_is_refused(fleet: Moving) -> None:
     fleet.change(GATE_MOVES)
     done = fleet.deploy("--limit", "one")
@@ -127,6 +128,7 @@ def test_limit_that_splits_a_move_is_refused(fleet: Moving) -> None:
     assert fleet.homes("gate") == ["two"]
 
 
+@pytest.mark.slow
 def test_rollout_killed_in_the_middle_of_a_move_is_gone_on_with(fleet: Moving) -> None:
     fleet.change(GATE_MOVES)
     with fleet.sampled(GATE) as counts:
@@ -217,6 +219,7 @@ def test_node_of_a_host_that_is_gone_moves_only_when_somebody_says_so(fleet: Mov
     assert fleet.homes("edge") == ["three"]
 
 
+@pytest.mark.slow
 def test_rollback_takes_back_what_the_last_rollout_changed(fleet: Moving) -> None:
     before = fleet.runs()
     fleet.change()
@@ -265,6 +268,7 @@ def test_of_two_rollouts_one_wins(fleet: Moving) -> None:
     assert fleet.runs() == price
 
 
+@pytest.mark.slow
 def test_claims_of_a_rollout_that_died_elsewhere_are_taken_over_by_statement(fleet: Moving) -> None:
     """The rollout of another machine: its journal is not here, and its process cannot be looked up."""
     one = fleet.hosts["one"]

@@ -90,6 +90,7 @@ def fleet(provided: Fleet) -> Fleet:
     return provided
 
 
+@pytest.mark.slow
 def test_first_rollout_from_bare_hosts(provided: Fleet) -> None:
     fleet = provided
     fleet.clear()

@@ -201,6 +201,7 @@ def test_new_secret_restarts_its_nodes_and_a_rollback_brings_the_old_one(fleet: 
     assert fleet.asked() == [], "hosts keep the secrets of their releases"
 
 
+@pytest.mark.slow
 def test_file_that_was_changed_by_hand_is_found_and_mended(fleet: Keeping) -> None:
     fleet.keep("orch-secret", KEPT["orch-secret"])
     assert fleet.deploy().returncode == 0
