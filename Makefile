@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE  # tests start fleetc many times: it is compiled once
 
 QUICK := tests/rules tests/emit tests/language tests/lower tests/test_golden.py tests/test_tidy.py \
-  tests/analysis/test_slots.py tests/analysis/test_signers.py
+  tests/analysis/test_signers.py
 
 .PHONY: help demo demo-live quick test test-outer test-hosts test-all lint format render docs bench lock clean
 

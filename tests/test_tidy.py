@@ -191,6 +191,14 @@ def test_modules_that_docstrings_name_are_there() -> None:
             assert any((folder / name).is_file() for folder in places), f"{module.name} names {name}, found nowhere"
 
 
+def test_quick_tests_exist() -> None:
+    """A path that is gone ends `make quick` without a test."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    paths = re.search(r"^QUICK := (.*)$", makefile, re.MULTILINE)
+    assert paths is not None
+    assert [path for path in paths[1].split() if not (ROOT / path).exists()] == []
+
+
 def test_code_map_has_the_floors_of_the_contract_and_names_no_file_that_is_gone() -> None:
     page = (PACKAGE.parent / "README.md").read_text(encoding="utf-8")
     rooms: dict[str, set[str]] = {}

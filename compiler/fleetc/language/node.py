@@ -124,8 +124,8 @@ class NodeSettings(Base):
     )
     hardened: Flag = Field(
         True,
-        description="Whether the process has no Linux capabilities but for files and ports, and no way to gain more. A "
-        "node with GPUs, or one that starts containers, keeps what the system gives it.",
+        description="Whether the process runs with two Linux capabilities only, for files and ports, and cannot gain "
+        "more. This does not change nodes with GPUs, and nodes that start containers.",
     )
     verbosity: Integer | None = sets("v", None, "Log verbosity; 6 is verbose.", ge=0, le=99, examples=[6])
     monitor: Flag | None = sets(
