@@ -299,7 +299,7 @@ def test_ill_nodes_take_their_batch_back_and_no_later_batch_begins(fleet: Region
     with fleet.sampled() as samples:
         said = fleet.roll_out(code=4)
     for node, (_, words) in ILL.items():
-        assert words in said, node
+        assert words in said, said
     assert sum((number, "eu-edge-2") in one.nodes.get("eu-images", ()) for one in samples) > 5, "it died at once"
     assert not any(_changed(one, number) & {"us-gpu-1", "us-edge"} for one in samples)
     assert fleet.whole() == {**before, "eu-ai": number}
