@@ -295,7 +295,7 @@ ILL = {
 
 def test_ill_nodes_take_their_batch_back_and_no_later_batch_begins(fleet: Regions) -> None:
     before = fleet.whole()
-    number = fleet.release({node: ill for node, (ill, _) in ILL.items()}, stable="4s")
+    number = fleet.release({node: ill for node, (ill, _) in ILL.items()}, stable="4s", deadline="18s")
     with fleet.sampled() as samples:
         said = fleet.roll_out(code=4)
     for node, (_, words) in ILL.items():
