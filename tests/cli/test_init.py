@@ -86,7 +86,7 @@ def test_new_fleet_checks_and_compiles_by_the_commands_that_are_printed(
     assert [line[:2] for line in (check, compile_, todo)] == [["fleetc", name] for name in ("check", "compile", "todo")]
     assert add[:2] == ["git", "add"]
     checked = fleetc(*check[1:], cwd=repository)
-    assert (checked.returncode, checked.stderr) == (0, "no problems\n")
+    assert (checked.returncode, checked.stdout) == (0, "no problems\n")
     assert fleetc(*compile_[1:], cwd=repository).returncode == 0
     assert "Who runs the hosts" in fleetc(*todo[1:], cwd=repository).stdout
     git(repository, *add[1:])

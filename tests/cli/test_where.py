@@ -28,7 +28,7 @@ def checkout(tmp_path: Path) -> Path:
 )
 def test_spec_is_found_upwards_and_named_as_it_is_reached(checkout: Path, below: str, shown: str) -> None:
     done = fleetc("check", cwd=checkout / "fleets" / "demo" / below)
-    assert done.returncode == 1 and f"--> {shown}:" in done.stderr and "max_session" in done.stderr
+    assert done.returncode == 1 and f"--> {shown}:" in done.stdout and "max_session" in done.stdout
 
 
 def test_other_commands_find_it_too(checkout: Path) -> None:
@@ -63,7 +63,7 @@ def test_settings_of_the_directory_above_are_not_left_out_unseen(checkout: Path)
     assert (
         done.stderr == "error: the spec is in .., whose fleetc.toml has settings: run fleetc there, or name the spec\n"
     )
-    assert "max_session" in fleetc("check", "..", cwd=demo / "notes").stderr
+    assert "max_session" in fleetc("check", "..", cwd=demo / "notes").stdout
 
 
 def checked_on_stdin(data: bytes, *words: str) -> subprocess.CompletedProcess[bytes]:
@@ -74,9 +74,9 @@ def checked_on_stdin(data: bytes, *words: str) -> subprocess.CompletedProcess[by
 @pytest.mark.usefixtures("processes")
 def test_a_spec_on_standard_input() -> None:
     done = checked_on_stdin(VALID.encode())
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"no problems\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"no problems\n", b"")
     done = checked_on_stdin(BROKEN.encode())
-    assert done.returncode == 1 and b"--> stdin:" in done.stderr
+    assert done.returncode == 1 and b"--> stdin:" in done.stdout
     done = checked_on_stdin(b"spec = 1\n\xff")
     assert done.returncode == 1 and b"error[spec-not-utf8]" in done.stderr and b"stdin" in done.stderr
 

@@ -143,7 +143,7 @@ def test_fleet_without_rules_loads_no_interpreter() -> None:
     code += "try:\n    main()\nfinally:\n"
     code += "    print([name for name in sys.modules if 'starlark' in name or 'sandbox' in name])\n"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout == "[]\n", done.stderr
+    assert done.stdout == "no problems\n[]\n", done.stderr
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "directory", "large", "many", "folder-link"])

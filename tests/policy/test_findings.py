@@ -236,6 +236,6 @@ def test_day_is_handed_in_and_shown(tmp_path: Path) -> None:
     rule = 'def check(fleet):\n    return [finding("fleet.name", today.weekday, severity = "warning")]\n'
     here = write(tmp_path, {"day": rule})
     done = fleetc("check", here, "--today", "2026-11-27")
-    assert "warning[policy/day]: friday" in done.stderr
+    assert "warning[policy/day]: friday" in done.stdout
     assert "use 2026-11-27 as today" in done.stderr
     assert fleetc("check", here, "--today", "yesterday").returncode == 2

@@ -57,7 +57,7 @@ def test_rule_of_the_guide_works(tmp_path: Path) -> None:
     spec = here / "fleet.toml"
     assert fleetc("check", here).returncode == 0
     spec.write_text(spec.read_text().replace('max_price = "1500 wei / pixel"', 'max_price = "any"'))
-    assert "error[policy/no-any-cap]: gate pays any price" in fleetc("check", here).stderr
+    assert "error[policy/no-any-cap]: gate pays any price" in fleetc("check", here).stdout
 
 
 def test_every_view_and_its_fields_are_in_the_guide() -> None:

@@ -31,7 +31,7 @@ def split(tmp_path: Path) -> Path:
 
 
 def check(directory: Path) -> str:
-    return fleetc("check", cwd=directory).stderr
+    return fleetc("check", cwd=directory).stdout
 
 
 def test_a_split_spec_compiles_to_the_same_hosts(split: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

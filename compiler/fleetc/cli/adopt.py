@@ -16,7 +16,7 @@ import typer
 from fleetc.cli.shared.asked_hosts import read_hosts, senseless
 from fleetc.cli.shared.host_folders import Directories, Homes, NodeHosts, addresses_of, folders_of, refuse_unknown
 from fleetc.cli.shared.output import PROBLEMS, coloured, message, print_located, wrong_usage
-from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.paging import put, tell
 from fleetc.messages.forms import AdoptionFormat
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def adopt(
     if report is not None or not adopted.text:
         print_located(messages, coloured(None, sys.stderr))
     if report is not None:
-        put(reported(adopted, report, messages))
+        tell(reported(adopted, report, messages))
     if not adopted.text:
         raise typer.Exit(PROBLEMS)
     if output is not None:

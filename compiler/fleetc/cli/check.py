@@ -7,6 +7,7 @@ with the defaults in force.
 from __future__ import annotations
 
 import re
+import sys
 from datetime import date
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ import typer
 from fleetc.cli.shared import completing
 from fleetc.cli.shared.options import HERE, FormatOption, OverlayOption, SpecArgument, TodayOption, upwards
 from fleetc.cli.shared.output import PROBLEMS, Failures, message, report, wrong_usage
-from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.paging import put, tell
 from fleetc.cli.shared.working import STDIN, day_used, load_settings, quietly, read_policies, read_sources, tell_day
 from fleetc.messages.forms import Format
 
@@ -81,7 +82,8 @@ def check(
         checked, sources, more = _repaired(sources, settings, form, policies, today)
     else:
         checked, more = quietly(check_spec, sources, policies, today), {}
-    report(checked, sources, settings, form, always=not resolved, more=more | day_used(checked, today))
+    stream = sys.stderr if resolved else sys.stdout
+    report(checked, sources, settings, form, not resolved, more | day_used(checked, today), stream)
     tell_day(checked, today)
     if explain_prices:
         _explain_prices(checked)
@@ -126,7 +128,7 @@ def _explain_prices(checked: Checked) -> None:
 
     fleet = checked.typed
     if fleet is not None:
-        put(as_text(lower_market(fleet)))
+        tell(as_text(lower_market(fleet)))
 
 
 def _repaired(

@@ -15,7 +15,7 @@ import typer
 from fleetc.cli.shared import completing
 from fleetc.cli.shared.options import HERE, FormatOption, OverlayOption, upwards
 from fleetc.cli.shared.output import PROBLEMS, coloured, message, plain, wrong_usage
-from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.paging import put, tell
 from fleetc.cli.shared.working import compile_or_exit, load_settings, quietly, read_sources
 from fleetc.disk.manifest import FilesError
 from fleetc.messages.forms import Format, written
@@ -92,7 +92,10 @@ def diagnose(
     more = as_values(tally, meanings) if form is Format.json else None
     colour = form is Format.text and coloured(settings, sys.stdout)
     text = written(form, items, sources, document, colour, more)
-    put(text + ("\n" + as_text(tally) if form is Format.text else ""))
+    if form is Format.text:
+        tell(f"{text}\n{as_text(tally)}")
+    else:
+        put(text)
     if any(item.diagnostic.severity is Severity.ERROR for item in items):
         raise typer.Exit(PROBLEMS)
 

@@ -19,7 +19,7 @@ from fleetc.cli.shared import completing
 from fleetc.cli.shared.comparing import FINDINGS, options, run
 from fleetc.cli.shared.options import HERE, OverlayOption, SpecArgument, TodayOption
 from fleetc.cli.shared.output import PROBLEMS, Failures, coloured, files_failure, message, plain, report, wrong_usage
-from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.paging import put, tell
 from fleetc.cli.shared.working import (
     compile_or_exit,
     load_settings,
@@ -103,7 +103,9 @@ def diff(
         files_failure(failure, message_form)
     _tell_warnings(compiled, standing, settings, message_form)
     with Failures(message_form):
-        put(compared.text(output is None and coloured(settings, sys.stdout)))
+        text = compared.text(output is None and coloured(settings, sys.stdout))
+        show = tell if form is ReportForm.text else put
+        show(text)
     for line in compared.broken:
         message(line)
     if compared.broken or (exit_code and compared.differs):

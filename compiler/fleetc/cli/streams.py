@@ -15,7 +15,7 @@ import typer
 from fleetc.cli.shared import completing
 from fleetc.cli.shared.options import HERE, OverlayOption, ReportOption, SpecArgument
 from fleetc.cli.shared.output import PROBLEMS, Failures, report, wrong_usage
-from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.paging import put, tell
 from fleetc.cli.shared.streaming import Talk, talk
 from fleetc.cli.shared.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format, ReportFormat
@@ -133,11 +133,10 @@ def _print(talked: Talk, checked: Checked, sources: list[Source], settings: Sett
 
     if form is Format.json:
         located = locate(checked.diagnostics, sources, checked.document)
-        text = all_as_json(talked.reports, as_data(located), talked.applied, talked.plan)
+        put(talked.masked(all_as_json(talked.reports, as_data(located), talked.applied, talked.plan)))
     else:
         report(checked, sources, settings, form, always=False)
-        text = all_as_text(talked.reports, talked.applied)
-    put(talked.masked(text))
+        tell(talked.masked(all_as_text(talked.reports, talked.applied)))
     if code := exit_code(talked.reports, talked.applied or ()):
         raise typer.Exit(code)
 

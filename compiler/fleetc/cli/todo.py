@@ -19,7 +19,7 @@ from fleetc.cli.shared.options import (
     SpecArgument,
 )
 from fleetc.cli.shared.output import plain
-from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.paging import put, tell
 from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, ReportFormat
 
@@ -59,7 +59,7 @@ def todo(
         put(json.dumps({"format": 1, "tasks": [_as_value(task) for task in tasks]}, indent=2) + "\n")
     else:
         lines = list(_lines(tasks)) or ["nothing left to do"]
-        put("".join(f"{plain(line)}\n" for line in lines))
+        tell("".join(f"{plain(line)}\n" for line in lines))
 
 
 def _questions(source: Source) -> Iterator[Task]:

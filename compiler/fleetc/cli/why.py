@@ -15,7 +15,7 @@ import typer
 from fleetc.cli.shared import completing
 from fleetc.cli.shared.options import HERE, OverlayOption, ReportOption, upwards
 from fleetc.cli.shared.output import PROBLEMS, coloured, files_failure, message, plain, report, wrong_usage
-from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.paging import put, tell
 from fleetc.cli.shared.working import compile_or_exit, load_settings, quietly, read_sources
 from fleetc.messages.forms import Format, ReportFormat
 
@@ -102,7 +102,7 @@ def _put_origin(
     if form is Format.json:
         put(provenance.as_json(explanation))
     else:
-        put(provenance.as_text(explanation, coloured(settings, sys.stdout)))
+        tell(provenance.as_text(explanation, coloured(settings, sys.stdout)))
 
 
 def _put_dependents(place: str, spec: Path, settings: Settings, form: Format, whole: bool) -> None:
@@ -120,7 +120,10 @@ def _put_dependents(place: str, spec: Path, settings: Settings, form: Format, wh
     trials = affects.Trials(compiled, document.sources, Shipped(files.read_templates(), files.read_playbooks()))
     words = affects.CHOICES if len(paths) == 1 else 1
     affected = [value for path in paths[: affects.VALUES_LIMIT] for value in quietly(trials.affected, path, words)]
-    put(affects.as_json(affected) if form is Format.json else affects.as_text(affected, whole))
+    if form is Format.json:
+        put(affects.as_json(affected))
+    else:
+        tell(affects.as_text(affected, whole))
     if len(paths) > affects.VALUES_LIMIT:
         message(f"note: {len(paths) - affects.VALUES_LIMIT} more values were not tried; name them one by one")
 

@@ -1,17 +1,17 @@
 """The market of a fleet as text for a terminal: buyers, sellers, prices and funds.
 
-In: the `MarketTables` of a blueprint. Out: aligned tables, one line for each row. `cli/` calls it for
+In: the `MarketTables` of a blueprint. Out: lists and aligned tables. `cli/` calls it for
 `check --explain-prices`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
-from fleetc.blueprint.market import MarketTables
+from fleetc.blueprint.market import MarketRow, MarketTables
 from fleetc.text.encoders import visible
 
-_PAIRS = ("GATEWAY", "WORK", "ORCHESTRATOR", "ASKS", "GATEWAY PAYS AT MOST", "OUTCOME")
 _SUMMARY = (
     "GATEWAY",
     "WORK",
@@ -57,9 +57,20 @@ def as_text(market: MarketTables) -> str:
 def _pairs(market: MarketTables) -> list[str]:
     """A row for each gateway, work and orchestrator, or sums over orchestrators in a large fleet."""
     if market.whole:
-        return _table(_PAIRS, (row[: len(_PAIRS)] for row in market.rows))
+        groups = groupby(market.rows, lambda row: (row.gateway, row.work, row.pays))
+        return [line for group, rows in groups for line in _sellers(*group, rows)]
     sums = ([*s[:2], *map(str, s[2:7]), *(text or "none" for text in s[7:])] for s in market.summaries)
     return _table(_SUMMARY, sums)
+
+
+def _sellers(gateway: str, work: str, pays: str, rows: Iterable[MarketRow]) -> list[str]:
+    """What one gateway pays at most for one work, and two lines for each orchestrator that offers it."""
+    offers = [[visible(text) for text in (row.orchestrator, row.asks, row.outcome)] for row in rows]
+    width = max(len(name) for name, _, _ in offers)
+    lines = [f"{visible(gateway)} pays at most {visible(pays)} for {visible(work)}:"]
+    for name, asks, outcome in offers:
+        lines += [f"    {name:<{width}}  {outcome}", f"    {'':<{width}}  asks {asks}"]
+    return lines
 
 
 def _assumptions(market: MarketTables) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
 
+from fleetc.cli.shared.width import fitted
 from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def report(
     form: Format,
     always: bool,
     more: dict[str, Any] | None = None,
+    stream: TextIO | None = None,
 ) -> None:
+    """Print the diagnostics of a spec: text on `stream`, by default stderr, and other forms on stdout."""
     from fleetc.messages.locate import locate
 
     if not checked.diagnostics and not always:
@@ -46,9 +49,10 @@ def report(
     policies = checked.policies
     rules, pages = (policies.sources, policies.pages) if policies else ((), {})
     located = locate(checked.diagnostics, [*sources, *rules], checked.document)
-    colour = form is Format.text and coloured(settings, sys.stderr)
-    stream = sys.stderr if form is Format.text else sys.stdout
-    stream.write(written(form, located, sources, checked.document, colour, more, pages))
+    stream = (stream or sys.stderr) if form is Format.text else sys.stdout
+    colour = form is Format.text and coloured(settings, stream)
+    text = written(form, located, sources, checked.document, colour, more, pages)
+    stream.write(fitted(text, stream) if form is Format.text else text)
 
 
 def coloured(settings: Settings | None, stream: TextIO) -> bool:
@@ -95,13 +99,13 @@ def print_blocks(located: Sequence[Located]) -> None:
     from fleetc.messages.text import block
 
     for item in located:
-        sys.stderr.write("\n".join(block(item)) + "\n")
+        sys.stderr.write(fitted("\n".join(block(item)) + "\n", sys.stderr))
 
 
 def print_located(located: Sequence[Located], colour: bool) -> None:
     """Print diagnostics on stderr, with a count, if there are any."""
     if located:
-        sys.stderr.write(written(Format.text, located, colour=colour))
+        sys.stderr.write(fitted(written(Format.text, located, colour=colour), sys.stderr))
 
 
 def files_failure(failure: Any, form: Format, before: Sequence[Located] = ()) -> NoReturn:
@@ -111,7 +115,8 @@ def files_failure(failure: Any, form: Format, before: Sequence[Located] = ()) ->
 
     if form is Format.text:
         text = f"error[{failure.code}]: {visible(failure.message)}\n --> {visible(failure.path)}\n"
-        sys.stderr.write(text + (f" = help: {visible(failure.help)}\n" if failure.help else ""))
+        text += f" = help: {visible(failure.help)}\n" if failure.help else ""
+        sys.stderr.write(fitted(text, sys.stderr))
     else:
         problem = outside(failure.code, failure.message, failure.help, failure.path)
         typer.echo(written(form, [*before, problem]), nl=False)
@@ -150,7 +155,7 @@ def plain(text: str) -> str:
 
 def message(text: str) -> None:
     """Print a line of text for people on stderr."""
-    sys.stderr.write(plain(text) + "\n")
+    sys.stderr.write(fitted(plain(text) + "\n", sys.stderr))
 
 
 def wrong_usage(text: str) -> NoReturn:

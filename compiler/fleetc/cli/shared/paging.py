@@ -14,6 +14,8 @@ import shutil
 import signal
 import sys
 
+from fleetc.cli.shared.width import fitted
+
 VARIABLE = "FLEETC_PAGER"
 """Names the pager of fleetc alone; `--no-pager` empties it."""
 
@@ -22,8 +24,13 @@ _LESS = {"LESS": "FRX", "LESSCHARSET": "utf-8"}
 """How less works unless the user said it: it ends with short texts, shows colours, leaves the text on the screen."""
 
 
+def tell(text: str) -> None:
+    """Show an answer for people: on a terminal its lines fit the width."""
+    put(fitted(text, sys.stdout))
+
+
 def put(text: str) -> None:
-    """Show an answer."""
+    """Show an answer as it is."""
     command = _pager() if sys.stdout.isatty() and _is_long(text) else []
     if not command or not _paged(text, command):
         sys.stdout.write(text)
