@@ -1,4 +1,8 @@
-"""Draw the pictures of the guide from what fleetc really prints on a terminal: python compiler/docs/pictures.py."""
+"""Draw the pictures of the guide from what fleetc really prints.
+
+`python compiler/docs/pictures.py` draws terminals. `--browser` also takes pictures of pages with Chromium, whose bytes
+depend on the fonts of the machine.
+"""
 
 import io
 import os
@@ -78,7 +82,17 @@ def review(directory: Path) -> str:
     return on_a_terminal(fleetc, "diff", directory=directory).partition("1 warning\n")[2]
 
 
+def page(directory: Path, target: Path) -> None:
+    """Write a picture of the same review as a page."""
+    fleetc = str(Path(sys.executable).with_name("fleetc"))
+    subprocess.run([fleetc, "diff", "--format", "html", "-o", "review.html"], cwd=directory, check=True)
+    shot = ["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1280,1100"]
+    subprocess.run([*shot, f"--screenshot={target}", (directory / "review.html").as_uri()], check=True)
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         drawn = picture(review(Path(folder)), "fleetc diff", "review")
-    (HERE / "static" / "review.svg").write_text(drawn, encoding="utf-8")
+        (HERE / "static" / "review.svg").write_text(drawn, encoding="utf-8")
+        if "--browser" in sys.argv:
+            page(Path(folder), HERE / "static" / "review.png")
