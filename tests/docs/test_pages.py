@@ -55,8 +55,8 @@ def blocks(text: str, language: str) -> list[tuple[str, str]]:
 ((_, FLEET),) = blocks(GUIDE["fleet"], "toml")
 """The spec that all pages of the guide are about."""
 
-TESTED = {"explain", "helix", "hour", "diagnose", "verify", "review", "rollout", "streams", "fragment"} | {
-    *("add", "after", "before", "edit", "start")
+TESTED = {"add", "after", "before", "edit", "fragment", "helix", "hour", "prints", "review", "rollout", "start"} | {
+    *("streams", "verify")
 }
 """Words of blocks that tests of their own run or compare: here, in `test_stories.py`, tests/hosts, tests/online and
 tests/rollout."""
@@ -137,10 +137,32 @@ def test_the_spec_of_the_readme_compiles(tmp_path: Path) -> None:
     assert fleetc("compile", cwd=tmp_path).returncode == 0
 
 
-def test_the_page_in_the_guide_is_what_explain_prints() -> None:
-    (page,) = [content for words, content in blocks(GUIDE["find"], "text") if words == "explain"]
-    (command,) = re.findall(r"^`fleetc (explain [^`]*)` prints$", GUIDE["find"], re.MULTILINE)
-    assert fleetc(*command.split()).stdout == page
+BESIDE = {
+    "adopt": ("start.sh", "sh"),
+    "logs": ("gate.log", "log"),
+    "policy": ("policy/no-any-cap.star", "text"),
+}
+"""The first block of a page that its commands read: the name of its file, its language."""
+EDITS = {"classes": ('"1300 wei', '"1600 wei'), "policy": ('"1500 wei / pixel"', '"any"')}
+"""What somebody changes in the spec of a page before its command: old, new."""
+
+
+@pytest.mark.parametrize("name", ["adopt", "classes", "find", "logs", "policy"])
+def test_the_command_of_a_page_prints_what_the_page_shows(name: str, tmp_path: Path) -> None:
+    """The spec is that of the page about a fleet and the fragments of this page; the tree is of before the edit."""
+    page = GUIDE[name]
+    ((command, expected),) = re.findall(r"`(fleetc [^`]+)` prints:\n\n```text prints\n(.*?)^```$", page, re.M | re.S)
+    spec = "\n".join([FLEET, *(content for words, content in blocks(page, "toml") if words == "fragment")])
+    (tmp_path / "fleet.toml").write_text(spec, encoding="utf-8")
+    if name in BESIDE:
+        file, language = BESIDE[name]
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(blocks(page, language)[0][1], encoding="utf-8")
+    if name in EDITS:
+        assert fleetc("compile", cwd=tmp_path).returncode == 0
+        (tmp_path / "fleet.toml").write_text(spec.replace(*EDITS[name]), encoding="utf-8")
+    done = fleetc(*shlex.split(command)[1:], cwd=tmp_path)
+    assert done.stdout + done.stderr == expected
 
 
 def test_every_explain_command_in_the_guide_finds_something() -> None:
@@ -150,17 +172,6 @@ def test_every_explain_command_in_the_guide_finds_something() -> None:
     assert len(commands) == 8
     for command in commands:
         assert fleetc(*shlex.split(command, comments=True)[1:]).returncode == 0, command
-
-
-def test_the_diagnosis_in_the_guide_is_what_the_log_gives(tmp_path: Path) -> None:
-    page = GUIDE["logs"]
-    ((_, log),) = blocks(page, "log")
-    (expected,) = [content for words, content in blocks(page, "text") if words == "diagnose"]
-    (tmp_path / "fleet.toml").write_text(FLEET, encoding="utf-8")
-    (tmp_path / "gate.log").write_text(log, encoding="utf-8")
-    (command,) = re.findall(r"^`(fleetc diagnose gate\.log [^`]*)` prints$", page, re.MULTILINE)
-    done = fleetc(*command.split()[1:], cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, expected)
 
 
 def typed(script: str, place: Path) -> subprocess.CompletedProcess[str]:
