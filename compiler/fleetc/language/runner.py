@@ -159,7 +159,9 @@ class Runner(Base):
         None, description="Text that clients see, at most 1024 bytes.", examples=["region=eu"]
     )
     gpus: GpuIds | None = Field(
-        None, description='GPUs of the host that it gets, or "all"; by default none.', examples=[[0], "all"]
+        None,
+        description='GPUs of the host that it gets, or "all"; by default none. Units have them in CUDA_VISIBLE_DEVICES.',
+        examples=[[0], "all"],
     )
     memory: Bytes | None = Field(None, description="GPU memory that it takes on each of its GPUs.")
     encode_sessions: Integer | None = Field(

@@ -30,7 +30,7 @@ from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import Listener, Url
 from fleetc.language.runner import Runner
-from fleetc.lower.common import own_file
+from fleetc.lower.common import GPU_ORDER, own_file
 from fleetc.lower.mapping import Planned
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, default, derived, given
@@ -180,10 +180,7 @@ def lower_runner(fleet: Fleet, placed: PlacedRunner) -> Service:
         image=runner.image or "",
         data_dir=directory.value,
         arguments=tuple(Argument("", word, given(*path, "arguments", at)) for at, word in enumerate(runner.arguments)),
-        variables=tuple(
-            Variable(name, value, given(*path, "environment", name))
-            for name, value in sorted(runner.environment.items())
-        ),
+        variables=tuple(sorted(_variables(fleet, placed), key=lambda variable: variable.name)),
         secrets=tuple(
             SecretVariable(name, reference.kind, reference.name, given(*path, "secret_environment", name))
             for name, reference in sorted(runner.secret_environment.items())
@@ -199,6 +196,18 @@ def lower_runner(fleet: Fleet, placed: PlacedRunner) -> Service:
         program=program,
         host_ipc=runner.host_ipc is True,
     )
+
+
+def _variables(fleet: Fleet, placed: PlacedRunner) -> Iterator[Variable]:
+    """Its environment. Docker gives a container its GPUs; a unit sees all of the host unless CUDA hides some."""
+    runner, ids = placed.runner, effective_runners.gpu_ids(fleet, placed)
+    for name, value in runner.environment.items():
+        yield Variable(name, value, given(*placed.path, "environment", name))
+    if runner.program is None or not ids or isinstance(ids, str):
+        return
+    for name, value in ((GPU_ORDER, "PCI_BUS_ID"), ("CUDA_VISIBLE_DEVICES", ",".join(map(str, ids)))):
+        if name not in runner.environment:
+            yield Variable(name, value, derived("gpus has the numbers of nvidia-smi", (*placed.path, "gpus")))
 
 
 def _price_lines(fleet: Fleet, placed: PlacedRunner) -> Iterator[PriceLine]:
