@@ -160,7 +160,7 @@ class Runner(Base):
     )
     gpus: GpuIds | None = Field(
         None,
-        description='GPUs of the host that it gets, or "all"; by default none. Units have them in CUDA_VISIBLE_DEVICES.',
+        description='GPUs that it gets, or "all"; by default none. Units have them in CUDA_VISIBLE_DEVICES.',
         examples=[[0], "all"],
     )
     memory: Bytes | None = Field(None, description="GPU memory that it takes on each of its GPUs.")
