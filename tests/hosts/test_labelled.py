@@ -64,13 +64,13 @@ class Edited(Regions):
         self.number += 1
         self.text = edited(self.text, before, after)
         (self.directory / "farm.toml").write_text(self.text, encoding="utf-8")
-        last = self.directory / "releases" / str(self.number - 1)
+        self.compile()
+        last, this = (self.directory / "releases" / str(number) for number in (self.number - 1, self.number))
+        shutil.copytree(self.directory / "rendered", this)
         environment: dict[str, Any] = self.environment
         done = fleetc("diff", self.directory, "--against", last, "--format", "json", **environment)
         assert done.returncode == 0, done.stderr
         reviewed: dict[str, Any] = json.loads(done.stdout)
-        self.compile()
-        shutil.copytree(self.directory / "rendered", self.directory / "releases" / str(self.number))
         return reviewed
 
     def processes(self) -> dict[tuple[str, str], int]:
