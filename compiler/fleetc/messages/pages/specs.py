@@ -68,6 +68,11 @@ SPEC_PAGES: dict[str, Page] = {
         "it may be somebody's work; nothing was written.",
         "Move it away, or name another directory. Beside a spec, `fleetc init --ci` writes only the workflows.",
     ),
+    "fleetc-version-unfit": Page(
+        "A spec needs another version of fleetc, which `[fleet] fleetc` names.",
+        "this fleetc may not know its keys, or may compile them to other files.",
+        "Install the version that the spec names.",
+    ),
     "foreign-directory": Page(
         "The output directory holds files that fleetc did not write.",
         "fleetc replaces a tree as a whole and would remove those files.",
