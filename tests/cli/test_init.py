@@ -257,6 +257,8 @@ def test_answers_give_a_short_spec_without_problems(kind: Kind, where: Where, ne
     assert set(checked.fleet.hosts) == {host.partition("=")[0] for host in HOSTS[:count]}
     assert {host.runtime for host in checked.fleet.hosts.values()} == {str(where)}
     assert checked.fleet.fleet.network == str(network)
+    nodes = (*checked.fleet.gateways.values(), *checked.fleet.orchestrators.values())
+    assert {node.host for node in nodes} == {*checked.fleet.hosts}
     assert bool(checked.fleet.gateways) == (kind is not Kind.orchestrator)
     assert len(checked.fleet.orchestrators) == (
         0 if kind is Kind.gateway else count - (count > 1 and kind != "orchestrator")
