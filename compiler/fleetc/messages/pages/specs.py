@@ -285,6 +285,11 @@ SPEC_PAGES: dict[str, Page] = {
         "the file is damaged, or not a text file.",
         "Restore the file.",
     ),
+    "spec-in-other-form": Page(
+        "A text of another form stands where a spec does, or in one: a Compose file, a unit, a command, YAML or JSON.",
+        "a spec is TOML.",
+        "Let `fleetc adopt FILE` make a spec of a file that starts nodes.",
+    ),
     "spec-too-complex": Page(
         "The spec is nested more deeply, or holds more, than any fleet needs.",
         "reading it would take far too long.",
