@@ -37,9 +37,10 @@ def test_file_that_starts_nodes_is_named_with_the_command_that_makes_a_spec_of_i
 ) -> None:
     (tmp_path / name).write_text(text)
     done = fleetc(command, name, cwd=tmp_path)
-    assert done.returncode == 1 and done.stderr.endswith("\n1 error\n")
-    assert f"error[spec-in-other-form]: this is {what}, and a spec is TOML\n --> {name}:1:1\n" in done.stderr
-    (advice,) = [line for line in done.stderr.splitlines() if "= help: run fleetc " in line]
+    shown = done.stdout + done.stderr
+    assert done.returncode == 1 and shown.endswith("\n1 error\n")
+    assert f"error[spec-in-other-form]: this is {what}, and a spec is TOML\n --> {name}:1:1\n" in shown
+    (advice,) = [line for line in shown.splitlines() if "= help: run fleetc " in line]
     adopt = shlex.split(advice.partition("fleetc ")[2].partition(":")[0])
     assert fleetc(*adopt, cwd=tmp_path).stdout.startswith("spec = 1\n")
     assert [path.name for path in tmp_path.iterdir()] == [name]
