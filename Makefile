@@ -3,13 +3,14 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+RELEASE := dist
 
 unexport PYTHONDONTWRITEBYTECODE  # tests start fleetc many times: it is compiled once
 
 QUICK := tests/rules tests/emit tests/language tests/lower tests/test_golden.py tests/test_tidy.py \
   tests/analysis/test_signers.py
 
-.PHONY: help demo demo-live quick test test-outer test-hosts test-all lint format render docs bench lock clean
+.PHONY: help demo demo-live quick test test-outer test-hosts test-all lint format render docs release bench lock clean
 
 help: ## Show what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -84,6 +85,11 @@ docs: $(INSTALLED) ## Build the documentation site from README, guide, stories, 
 	@$(BIN)/python -m docs.pages site/pages
 	@$(BIN)/python -m sphinx -q -W -c compiler/docs site/pages site/html
 	@echo "The documentation: site/html/index.html"
+
+release: $(INSTALLED) ## Build what a release publishes into dist/: the sdist, the wheel and their SHA-256; the same bytes each time
+	@rm -rf $(RELEASE)
+	SOURCE_DATE_EPOCH=1580601600 $(BIN)/python -m hatchling build -d $(RELEASE)
+	cd $(RELEASE) && sha256sum *.tar.gz *.whl > SHA256SUMS
 
 bench: $(INSTALLED) ## Measure a compile of 10,000 nodes against a plain template loop
 	$(BIN)/python -m tests.bench compile --nodes 10000

@@ -74,6 +74,12 @@ def test_tables_come_in_the_order_of_the_reference() -> None:
     assert " ".join(form(before).split("\n")).split() == f"{after} [orchestrators.a] [unknown]".split()
 
 
+def test_order_is_within_what_a_blank_line_or_a_comment_has_not_separated() -> None:
+    before = "[orchestrators.b]\n[hosts.b]\n\n[orchestrators.a]\n[hosts.a]\n# the edge\n[gateways.c]\n[hosts.c]\n"
+    after = "[hosts.b] [orchestrators.b] [hosts.a] [orchestrators.a] [hosts.c] # the edge [gateways.c]"
+    assert " ".join(form(before).split()) == after
+
+
 def test_keys_that_a_table_needs_come_first_and_others_stay() -> None:
     before = "[orchestrators.a]\nprice = '1 wei / pixel'\nmax_sessions = 1\nmode = 'video'\nhost = 'h'\n"
     after = "[orchestrators.a]\nhost = 'h'\nmode = 'video'\nprice = '1 wei / pixel'\nmax_sessions = 1\n"
@@ -91,6 +97,8 @@ def test_keys_that_a_table_needs_come_first_and_others_stay() -> None:
         "spec = 1\n\n# alone\n\n[fleet]\n# alone\n\nname = 'x'\n",
         "[[hosts]]\n\n[hosts.b]\n\n[[hosts]]\n\n[hosts.a]\n\n[[hosts.a.c]]\n\n[hosts.a.c.d]\n\n[[hosts.a.c]]\n",
         "[[silence]]\ncode = 'b'\n\n[[silence]]\ncode = 'a'\n",
+        "[hosts.gpu-1]\n\n[orchestrators.gpu-1]\n\n[hosts.gpu-2]\n\n[orchestrators.gpu-2]\n",
+        "# what sells\n[orchestrators.gpu-1]\n\n# where it runs\n[hosts.gpu-1]\n",
     ],
 )
 def test_what_people_grouped_stays_together(text: str) -> None:

@@ -318,7 +318,7 @@ def test_merge_request_gets_the_same_comment_and_waits_for_an_owner(pull: Pull) 
     pull.change('"1200 wei / pixel"', '"1320 wei / pixel"')
     head = pull.push()
     base = git(pull.fork, "rev-parse", "HEAD^1").strip()
-    jobs = yaml.safe_load((pull.fork / ".gitlab-ci.yml").read_text())
+    jobs = yaml.safe_load((pull.fork / ".gitlab/fleetc/fleet.yml").read_text())
     known = {"SPEC": "fleet.toml", "CI_MERGE_REQUEST_DIFF_BASE_SHA": base, "CI_COMMIT_SHA": head}
     known |= {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "CI_API_V4_URL": f"{pull.forge.address}/api/v4"}
     known |= {"CI_PROJECT_ID": "7", "CI_MERGE_REQUEST_IID": "12", "CI_PIPELINE_URL": "https://gitlab.example.net/1"}

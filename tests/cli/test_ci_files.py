@@ -81,7 +81,7 @@ def test_files_fit_their_schemas(project: Path) -> None:
     pages: list[tuple[str, list[Path]]] = [
         ("vendor.github-workflows", workflows(project)),
         ("vendor.github-actions", [ROOT / "action.yml"]),
-        ("vendor.gitlab-ci", [project / ".gitlab-ci.yml"]),
+        ("vendor.gitlab-ci", [project / ".gitlab-ci.yml", project / ".gitlab/fleetc/fleet.yml"]),
     ]
     for schema, paths in pages:
         command = [program("check-jsonschema"), "--builtin-schema", schema, *map(str, paths)]
@@ -155,7 +155,7 @@ def test_review_of_a_pull_request_knows_no_secret_and_only_reads(project: Path) 
     page = yaml.safe_load(text)
     assert "secrets." not in text and "write" not in str(page["jobs"]["review"]["permissions"])
     assert list(page[True]) == ["pull_request"]  # YAML 1.1 reads the key `on` as true
-    jobs = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
+    jobs = yaml.safe_load((project / ".gitlab/fleetc/fleet.yml").read_text())
     for name in ("fleet-check", "fleet-diff"):
         assert "FLEETC_SSH_KEY" not in json.dumps(jobs[name])
 
@@ -166,7 +166,7 @@ def test_deployment_waits_for_approval_and_takes_the_stored_plan(project: Path) 
     assert (deploy["needs"], deploy["environment"]) == ("plan", "production")
     assert "--plan" in "".join(step["run"] for step in scripts(deploy))
     assert [name for name, job in page["jobs"].items() if "secrets." in json.dumps(job)] == ["deploy"]
-    jobs = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
+    jobs = yaml.safe_load((project / ".gitlab/fleetc/fleet.yml").read_text())
     assert (jobs["fleet-deploy"]["needs"], jobs["fleet-deploy"]["environment"]) == (["fleet-plan"], "production")
     assert jobs["fleet-deploy"]["rules"][0]["when"] == "manual"
     assert "plan.json" in jobs["fleet-plan"]["artifacts"]["paths"]
@@ -200,7 +200,7 @@ def test_secrets_that_the_spec_names_reach_the_step_that_deploys_and_no_other(na
         assert path.read_text().count("QUEUE_PASSWORD") == (2 if path.name == "fleet-deploy.yml" else 0)
         defined = path.read_text().count("FLEETC_SECRET_COMMANDS: ${{ secrets.FLEETC_SECRET_COMMANDS }}")
         assert defined == (path.name == "fleet-deploy.yml"), "what to run is never in a file of the repository"
-    text = (naming / ".gitlab-ci.yml").read_text()
+    text = (naming / ".gitlab/fleetc/fleet.yml").read_text()
     assert "#   FLEETC_SECRET_COMMANDS\n#   QUEUE_PASSWORD\nfleet-deploy:\n" in text
     assert text.count("QUEUE_PASSWORD") == 1
     yaml.safe_load(text)
@@ -352,7 +352,7 @@ def test_all_commits_of_a_push_are_shown(project: Path, tmp_path: Path) -> None:
 def test_plan_of_gitlab_starts_from_what_its_deployment_noted(project: Path, tmp_path: Path) -> None:
     needs("plan")
     runner = Runner(project, tmp_path)
-    jobs = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
+    jobs = yaml.safe_load((project / ".gitlab/fleetc/fleet.yml").read_text())
     (plan,) = (line.replace("/opt/fleetc/bin/fleetc", str(forked.program())) for line in jobs["fleet-plan"]["script"])
     for job, policy in (("fleet-plan", "pull"), ("fleet-deploy", "push")):
         cache = jobs[job]["cache"] if policy == "pull" else jobs[job]["cache"][0]
@@ -373,7 +373,7 @@ def test_plan_of_gitlab_starts_from_what_its_deployment_noted(project: Path, tmp
 
 def test_journal_of_gitlab_comes_from_its_cache_and_never_from_the_repository(project: Path, tmp_path: Path) -> None:
     runner = Runner(project, tmp_path)
-    job = yaml.safe_load((project / ".gitlab-ci.yml").read_text())["fleet-deploy"]
+    job = yaml.safe_load((project / ".gitlab/fleetc/fleet.yml").read_text())["fleet-deploy"]
     cached, journal = project / "fleet-journal", tmp_path / "journal"
     assert job["cache"][1]["paths"] == [cached.name]
     (project / "key").write_text("")
@@ -385,6 +385,92 @@ def test_journal_of_gitlab_comes_from_its_cache_and_never_from_the_repository(pr
         assert runner.run("\n".join(script), DEPLOY="eval " + deploy, **given).returncode == 0
         assert runner.run("\n".join(job["after_script"]), **given).returncode == 0
     assert (cached / "fleet.jsonl").read_text().split() == ["line-1", "line-2"]
+
+
+VERIFY = """#!/bin/sh
+echo "$@" of "$(grep max_sessions fleet.toml)"
+exit "$CODE"
+"""
+"""Says what it was asked to verify."""
+
+
+@pytest.mark.parametrize("service", ["github", "gitlab"])
+@pytest.mark.parametrize(("deployed", "sessions", "code"), [(True, 4, 0), (True, 4, 1), (False, 5, 4)])
+def test_schedule_verifies_what_was_deployed_last_and_fails_at_a_difference(
+    service: str, deployed: bool, sessions: int, code: int, project: Path, tmp_path: Path
+) -> None:
+    runner = Runner(project, tmp_path)
+    stub = tmp_path / "fleetc"
+    stub.write_text(VERIFY)
+    stub.chmod(0o755)
+    before = git(project, "rev-parse", "HEAD").strip() if deployed else ""
+    edit(project, "max_sessions = 4", "max_sessions = 5")
+    commit(project)
+    known = {"SPEC": "fleet.toml", "CODE": str(code), "FLEETC_SSH_KEY": str(tmp_path / "key")}
+    if service == "github":
+        (runner.temp / "fleetc/bin/fleetc").unlink()
+        (runner.temp / "fleetc/bin/fleetc").symlink_to(stub)
+        script = step(project / ".github/workflows/fleet-verify.yml", "verify", "Verify")
+        known |= {
+            "FLEET_SSH_KEY": "secret",
+            "FLEET_KNOWN_HOSTS": "h",
+            "FLEETC_SSH_KNOWN_HOSTS": str(tmp_path / "known"),
+        }
+        done = runner.run(script, DEPLOYED=before, **known)
+        shown, indent = runner.summary.read_text(), "    "
+        assert "secret" not in done.stdout + shown and (tmp_path / "key").read_text() == "secret\n"
+    else:
+        (tmp_path / "key").write_text("secret")
+        (project / "fleet-deployed").write_text(f"{before}\n")
+        job = yaml.safe_load((project / ".gitlab/fleetc/fleet.yml").read_text())["fleet-verify"]
+        done = runner.run("\n".join(job["script"]).replace("/opt/fleetc/bin/fleetc", str(stub)), **known)
+        shown, indent = (project / job["artifacts"]["reports"]["junit"]).read_text(), ""
+    assert done.returncode == code, done.stderr
+    assert shown.startswith(f"{indent}verify fleet.toml") and f"max_sessions = {sessions}" in shown
+
+
+def test_schedule_needs_no_approval_and_only_reads(project: Path) -> None:
+    text = (project / ".github/workflows/fleet-verify.yml").read_text()
+    page = yaml.safe_load(text)
+    (job,) = page["jobs"].values()
+    assert set(page[True]) == {"schedule", "workflow_dispatch"} and job["environment"] == "fleet-verify"
+    assert job["permissions"] == {"contents": "read", "deployments": "read"}
+    assert job["steps"][0]["with"]["ref"] == "${{ github.event.repository.default_branch }}"
+    jobs = yaml.safe_load((project / ".gitlab/fleetc/fleet.yml").read_text())
+    scheduled = '$CI_PIPELINE_SOURCE == "schedule"'
+    for name, each in jobs.items():
+        rules = [rule["if"] for rule in each.get("rules", ())]
+        assert (scheduled in str(rules)) == (name == "fleet-verify"), "another job runs in the schedule"
+        assert name.startswith(".") or all("schedule" in rule or "merge_request" in rule for rule in rules), name
+
+
+def test_several_fleets_of_a_repository_share_nothing_but_what_is_installed(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    for service in ("github", "gitlab"):
+        for folder in (".", "eu", "eu/west"):
+            assert fleetc("init", folder, *ci(service), cwd=tmp_path).returncode == 0
+    words = (
+        r"(?m)^(?:name|  group|    environment|  resource_group): (.+)$",
+        r"\bkey: (\S+)",
+        r"(?m)^([.\w-]+):\n  (?:ext|im)",
+    )
+    seen: dict[str, str] = {}
+    for name in ("", "-eu", "-eu-west"):
+        flows = [
+            tmp_path / f".github/workflows/fleet-{kind}{name}.yml" for kind in ("review", "comment", "deploy", "verify")
+        ]
+        pages = [*flows, tmp_path / f".gitlab/fleetc/fleet{name}.yml"]
+        text = "\n".join(page.read_text() for page in pages)
+        own = {word for form in words for word in re.findall(form, text)}
+        assert len(own) > 15 and "@" not in "".join(own)
+        assert {word: seen[word] for word in own if word in seen} == {}
+        seen |= dict.fromkeys(own, name)
+        assert f"workflows: [fleet review{name}]" in text and f"--key fleet{name} " in text
+        assert text.count(f"fleetc/limits{name}.toml") == text.count("fleetc/limits")
+        jobs = yaml.safe_load(pages[-1].read_text())
+        assert {need for job in jobs.values() for need in job.get("needs", ())} <= set(jobs)
+        assert {job["extends"] for job in jobs.values() if "extends" in job} == {f".fleetc{name}"}
+        assert (tmp_path / f".github/fleetc/limits{name}.toml").is_file()
 
 
 def test_log_for_code_scanning_is_written_for_good_and_bad_specs_alone(project: Path, tmp_path: Path) -> None:
@@ -400,7 +486,7 @@ def test_log_for_code_scanning_is_written_for_good_and_bad_specs_alone(project: 
 
 
 def test_script_of_gitlab_writes_the_report(project: Path, tmp_path: Path) -> None:
-    jobs = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
+    jobs = yaml.safe_load((project / ".gitlab/fleetc/fleet.yml").read_text())
     (line,) = jobs["fleet-check"]["script"]
     runner = Runner(project, tmp_path)
     done = runner.run(line.replace("/opt/fleetc/bin/fleetc", str(forked.program())), SPEC="fleet.toml")
@@ -583,7 +669,8 @@ def believed(text: str) -> Iterator[str]:
     "path", sorted(p for p in STARTER.rglob("*") if p.suffix in (".yml", ".yaml")), ids=lambda p: p.name
 )
 def test_no_job_believes_a_path_that_a_commit_can_bring(path: Path) -> None:
-    text = re.sub(r"^@SECRETS@", "", path.read_text(encoding="utf-8"), flags=re.M).replace("@SPEC@", "fleet.toml")
+    text = re.sub(r"^@SECRETS@", "", path.read_text(encoding="utf-8"), flags=re.M)
+    text = text.replace("@SPEC@", "fleet.toml").replace("@NAME@", "")
     text = text.replace("${{ runner.temp }}", "$RUNNER_TEMP")
     page = yaml.safe_load(text)
     guards = [line for line in page.get(".fleetc", {}).get("before_script", []) if "git ls-files" in line]
@@ -596,7 +683,7 @@ def test_no_job_believes_a_path_that_a_commit_can_bring(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["fleet-deployed", "fleet-limits.toml", "fleet-journal/journal.json", "plan.json"])
 def test_gitlab_jobs_refuse_a_commit_that_brings_what_they_believe(project: Path, name: str) -> None:
-    page = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
+    page = yaml.safe_load((project / ".gitlab/fleetc/fleet.yml").read_text())
     guard = page[".fleetc"]["before_script"][0]
     assert subprocess.run(["bash", "-ec", guard], cwd=project, check=False).returncode == 0
     (project / name).parent.mkdir(exist_ok=True)

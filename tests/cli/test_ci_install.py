@@ -63,7 +63,8 @@ def test_workflows_install_exactly_the_locked_packages_that_fleetc_needs(project
 INSTALLS = [
     (".github/workflows/fleet-deploy.yml", "github"),
     (".github/workflows/fleet-review.yml", "github"),
-    (".gitlab-ci.yml", "gitlab"),
+    (".github/workflows/fleet-verify.yml", "github"),
+    (".gitlab/fleetc/fleet.yml", "gitlab"),
 ]
 
 
@@ -107,7 +108,7 @@ def test_install_scripts_install_the_fixed_commit(service: str, tmp_path: Path) 
     done = fleetc("init", "--ci", service, "--install-from", f"git+file://{source}@{fixed}", cwd=place)
     assert done.returncode == 0, done.stderr
     (place / "fleetc.py").write_text("raise SystemExit('a module of the checkout')")
-    path = place / (".github/workflows/fleet-review.yml" if service == "github" else ".gitlab-ci.yml")
+    path = place / (".github/workflows/fleet-review.yml" if service == "github" else ".gitlab/fleetc/fleet.yml")
     (script,) = install_scripts(path)
     runner = Runner(place, tmp_path)
     shutil.rmtree(runner.temp / "fleetc")

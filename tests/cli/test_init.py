@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import pty
+import re
 import shlex
 import subprocess
 import sys
@@ -34,18 +35,27 @@ WORKFLOWS = {
         ".github/workflows/fleet-review.yml",
         ".github/workflows/fleet-comment.yml",
         ".github/workflows/fleet-deploy.yml",
+        ".github/workflows/fleet-verify.yml",
         ".github/fleetc/requirements.txt",
         ".github/fleetc/fleetc.txt",
         ".github/fleetc/limits.toml",
     ],
     "gitlab": [
         ".gitlab-ci.yml",
+        ".gitlab/fleetc/fleet.yml",
         ".gitlab/fleetc/requirements.txt",
         ".gitlab/fleetc/fleetc.txt",
         ".gitlab/fleetc/limits.toml",
     ],
 }
 COMMIT = "git+https://git.example.net/tools/fleetc@" + "0123456789" * 4
+
+
+def named(path: str, folder: str) -> str:
+    """The path of a workflow for the fleet in a folder."""
+    slug = folder.strip(".").replace("/", "-").replace(" ", "-")
+    kinds = "fleet|limits|fleet-(?:review|comment|deploy|verify)"
+    return re.sub(rf"/({kinds})\.(yml|toml)$", rf"/\1-{slug}.\2", path) if slug else path
 
 
 def ci(service: str) -> list[str]:
@@ -79,7 +89,7 @@ def test_new_fleet_checks_and_compiles_by_the_commands_that_are_printed(
     assert done.returncode == 0, done.stderr
     wrote = [line.removeprefix("wrote ") for line in done.stdout.splitlines() if line.startswith("wrote ")]
     expected = [(Path(where) / name).as_posix() for name in FIRST]
-    assert wrote == expected + (WORKFLOWS[service] if service else [])
+    assert wrote == expected + [named(path, where) for path in (WORKFLOWS[service] if service else [])]
     assert sorted(files_of(repository)) == sorted(wrote)
     lines = done.stdout.partition("next:\n")[2].splitlines()
     check, compile_, todo, add = (shlex.split(line, comments=True) for line in lines)
@@ -132,18 +142,17 @@ def test_beside_a_spec_only_workflows_are_written(service: str, repository: Path
     assert sorted(files_of(repository)) == sorted(["fleet.toml", *WORKFLOWS[service]])
     for path in WORKFLOWS[service]:
         text = (repository / path).read_text()
-        assert "@SPEC@" not in text and "@SECRETS@" not in text
-        if not path.endswith(".yml"):
-            continue
-        found = yaml.safe_load(text)
-        assert (found.get("variables") or found.get("env"))["SPEC"] == "fleet.toml"
+        assert not re.search("@[A-Z]+@", text)
+        if path.endswith(".yml") and path != ".gitlab-ci.yml":
+            found = yaml.safe_load(text)
+            assert (found.get("env") or found[".fleetc"]["variables"])["SPEC"] == "fleet.toml"
 
 
 def test_workflow_of_a_fleet_in_a_folder_lies_at_the_top_and_names_it(repository: Path) -> None:
     folder = repository / "fleets" / "it's: #1"
     folder.mkdir(parents=True)
     assert fleetc("init", *ci("github"), cwd=folder).returncode == 0
-    workflow = yaml.safe_load((repository / ".github/workflows/fleet-review.yml").read_text())
+    workflow = yaml.safe_load((repository / ".github/workflows/fleet-review-fleets-it-s-1.yml").read_text())
     assert workflow["env"]["SPEC"] == "fleets/it's: #1/fleet.toml"
 
 
@@ -190,7 +199,7 @@ EXISTING = [
     ([], "spec.schema.json"),
     (ci("github"), ".github/workflows/fleet-deploy.yml"),
     (ci("github"), ".github/fleetc/requirements.txt"),
-    (ci("gitlab"), ".gitlab-ci.yml"),
+    (ci("gitlab"), ".gitlab/fleetc/fleet.yml"),
     (["new"], "new"),
 ]
 
@@ -211,6 +220,21 @@ def test_nothing_is_written_over_anything(options: list[str], name: str, kind: s
     assert files_of(repository) == before
     assert not (repository / "nowhere").exists()
     assert done.stdout == "" and "Traceback" not in done.stderr and "internal error" not in done.stderr
+
+
+def test_pipelines_of_others_stay_and_the_lines_are_told(repository: Path) -> None:
+    (repository / ".gitlab-ci.yml").write_text("build: {script: [make]}\n")
+    done = fleetc("init", *ci("gitlab"), cwd=repository)
+    assert done.returncode == 0 and "      - local: /.gitlab/fleetc/*.yml\n" in done.stdout
+    assert (repository / ".gitlab-ci.yml").read_text() == "build: {script: [make]}\n"
+
+
+def test_workflows_that_are_there_already_are_not_written_again(repository: Path) -> None:
+    (repository / "fleet.toml").write_text((ROOT / "inventories/demo/fleet.toml").read_text())
+    assert fleetc("init", *ci("github"), cwd=repository).returncode == 0
+    (repository / ".github/workflows/fleet-verify.yml").unlink()
+    done = fleetc("init", *ci("github"), cwd=repository)
+    assert done.stdout.startswith("wrote .github/workflows/fleet-verify.yml\nnext:\n")
 
 
 def test_message_about_a_file_that_exists(repository: Path) -> None:
@@ -257,6 +281,8 @@ def test_answers_give_a_short_spec_without_problems(kind: Kind, where: Where, ne
     assert set(checked.fleet.hosts) == {host.partition("=")[0] for host in HOSTS[:count]}
     assert {host.runtime for host in checked.fleet.hosts.values()} == {str(where)}
     assert checked.fleet.fleet.network == str(network)
+    nodes = (*checked.fleet.gateways.values(), *checked.fleet.orchestrators.values())
+    assert {node.host for node in nodes} == {*checked.fleet.hosts}
     assert bool(checked.fleet.gateways) == (kind is not Kind.orchestrator)
     assert len(checked.fleet.orchestrators) == (
         0 if kind is Kind.gateway else count - (count > 1 and kind != "orchestrator")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.fixes import repair
+from fleetc.language import spec
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.language.rows import DECIDED, ROWS, UNREACHED, field_of, flag_called, in_the_spec
 from fleetc.pipeline import check_spec
@@ -85,6 +86,39 @@ def test_a_newer_language_asks_for_a_newer_fleetc_and_nothing_else(version: str)
     assert "help: upgrade fleetc" in shown
     assert "--fix" not in shown
     assert shown.endswith("\n1 error\n")
+
+
+@pytest.mark.parametrize(
+    ("needed", "own", "said"),
+    [
+        (">=0.1", "0.1.0", ""),
+        (">=0.1", "1.0.0", ""),
+        (">=0.9", "0.10.0", ""),
+        ("==0.1", "0.1.0", ""),
+        (">=0.1.1", "0.1.0", "needs fleetc 0.1.1 or newer, and this is fleetc 0.1.0"),
+        (">=1.0", "0.10.0", "needs fleetc 1.0 or newer, and this is fleetc 0.10.0"),
+        ("==0.1", "0.1.1", "needs fleetc 0.1, and this is fleetc 0.1.1"),
+    ],
+)
+def test_tool_that_a_spec_does_not_fit_says_which_one_it_needs_and_nothing_else(
+    needed: str, own: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spec, "__version__", own)
+    named = SPEC.replace("[fleet]", f'[fleet]\nfleetc = "{needed}"')
+    shown = check_text(named.replace("[rollout]", "[rollouts]"))
+    if not said:
+        assert 'there is no key "rollouts"' in shown
+        return
+    assert said in shown and f'fleetc = "{needed}"' in shown
+    assert "help: install it: pipx install --force git+https://HOST/PATH@v" in shown
+    assert shown.endswith("\n1 error\n")
+
+
+@pytest.mark.parametrize("needed", ['"0.1"', '">0.1"', '"~=0.1"', '">=0.1, <1"', '">= latest"', '""', "0.1", "[]"])
+def test_version_of_the_tool_that_cannot_be_read_is_an_error_at_its_place(needed: str) -> None:
+    shown = check_text(SPEC.replace("[fleet]", f"[fleet]\nfleetc = {needed}"))
+    assert re.match(r"error\[(invalid-value|wrong-type)\].*\n --> fleet.toml:\d+:10\n", shown)
+    assert '">=0.1"' in shown
 
 
 @pytest.mark.parametrize(

@@ -403,3 +403,11 @@ def test_limits_that_are_not_understood_stop_it(text: str, word: str, forge: For
     done = comment(forge, gated, "github", "--limits", "limits.toml", "--review", "review.json")
     assert done.returncode != 0 and "error[limits-invalid]" in done.stderr and word in done.stderr
     assert forge.log == []
+
+
+@pytest.mark.parametrize(
+    ("key", "status"), [("fleet", "fleetc"), ("fleet-eu", "fleetc-eu"), ("eu/fleet-1", "eu/fleet-1")]
+)
+def test_status_of_each_fleet_has_its_own_name(key: str, status: str, forge: Forge, gated: Path) -> None:
+    comment(forge, gated, "github", "--limits", "limits.toml", "--review", "review.json", "--key", key)
+    assert forge.statuses[-1][1]["context"] == status

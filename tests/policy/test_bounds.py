@@ -13,9 +13,11 @@ import pytest
 
 from fleetc.policy.sandbox import run as sandbox
 from tests.policy.support import FLEET, judged, policies, shown, write
-from tests.support import fleetc
+from tests.support import ROOT, fleetc
 
 pytestmark = pytest.mark.usefixtures("processes")
+
+DEMO = str(ROOT / "inventories/demo")
 
 GREEDY = {
     "loops": ("def check(fleet):\n    for i in range(2000000000):\n        fleet.counts\n    return []\n", 2, "steps"),
@@ -138,12 +140,14 @@ def test_without_the_interpreter_rules_are_an_error(monkeypatch: pytest.MonkeyPa
     assert "the interpreter of rules is not installed" in shown({"any": "def check(fleet):\n    return []\n"})
 
 
-def test_fleet_without_rules_loads_no_interpreter() -> None:
-    code = "import sys; from fleetc.__main__ import main; sys.argv = ['fleetc', 'check', 'inventories/demo']\n"
+@pytest.mark.parametrize("words", [["check"], ["diff", "--against", DEMO], ["compile", "-o", "tree"]], ids=str)
+def test_fleet_without_rules_imports_neither_starlark_nor_ansible(words: list[str], tmp_path: Path) -> None:
+    code = f"import sys; from fleetc.__main__ import main; sys.argv = {['fleetc', words[0], DEMO, *words[1:]]}\n"
     code += "try:\n    main()\nfinally:\n"
-    code += "    print([name for name in sys.modules if 'starlark' in name or 'sandbox' in name])\n"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout == "no problems\n[]\n", done.stderr
+    code += "    unwanted = ('starlark', 'fleetc.policy.sandbox', 'ansible')\n"
+    code += "    print([name for name in sys.modules if name.startswith(unwanted)])\n"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "[]"), done.stderr
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "directory", "large", "many", "folder-link"])

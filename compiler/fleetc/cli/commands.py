@@ -22,6 +22,8 @@ class OneCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments."""
+        if not ctx.ignore_unknown_options:
+            _refuse_flags_of_nodes(args)
         try:
             return super().parse_args(ctx, args)
         except Exception as problem:
@@ -290,6 +292,20 @@ class Commands(TyperGroup):
         """Name the next steps."""
         formatter.write_paragraph()
         formatter.write_text("fleetc COMMAND -h has options and examples; fleetc explain lists all tables of a spec.")
+
+
+def _refuse_flags_of_nodes(args: list[str]) -> None:
+    """Exit where a command of a node was given instead of a file: -orchestrator is not -o with a value."""
+    for arg in args:
+        if len(arg) > 2 and arg[0] == "-" and arg[1] != "-":
+            from fleetc.cli.shared.output import wrong_usage
+            from fleetc.upstream import FLAGS
+
+            if (name := arg[1:].partition("=")[0]) in FLAGS:
+                wrong_usage(
+                    f"-{name} is a flag of the node; write its command into a file, such as start.sh, and run "
+                    f"fleetc adopt start.sh; fleetc explain -{name} names its key"
+                )
 
 
 def _unknown(name: str) -> NoReturn:

@@ -65,7 +65,7 @@ def comment(
         typer.Option("--review", metavar="FILE", help="What fleetc diff --limits FILE --format json wrote."),
     ] = None,
     key: Annotated[
-        str, typer.Option("--key", metavar="NAME", help="Distinguishes the comments of several fleets.")
+        str, typer.Option("--key", metavar="NAME", help="Distinguishes the comments and statuses of several fleets.")
     ] = "fleet",
 ) -> None:
     """Write a review into one comment of a pull request, which every later run updates.
@@ -225,7 +225,8 @@ async def _comment(client: Client, place: _Place, prefix: str, commit: str, word
         status = (
             f"waits for an owner: {', '.join(dict.fromkeys(waiting))}" if waiting else "within the limits, or approved"
         )
-        await github.tell(commit, not waiting, status[:_STATUS], words.link)
+        name = re.sub("^fleet(?![a-z])", "fleetc", words.key)
+        await github.tell(name, commit, not waiting, status[:_STATUS], words.link)
     return bool(waiting)
 
 

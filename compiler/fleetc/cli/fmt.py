@@ -36,7 +36,7 @@ def fmt(
 ) -> None:
     """Format a spec: order, spacing, quotes of keys. Comments stay, and what it means stays.
 
-    Tables come in the order of the reference. Blank lines and comments keep together what you grouped. SPEC may be -
+    Tables come in the order of the reference, but never across a blank line or a comment. SPEC may be -
     for standard input: then the text goes to standard output.
     """
     from fleetc.disk import files

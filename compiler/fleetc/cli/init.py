@@ -98,8 +98,6 @@ def init(
         here = starter.first_files(specs, shipped, json.dumps(editor_schema(), indent=2) + "\n")
     elif example is not None or any(answer is not None for answer in given):
         wrong_usage(f"{spec} exists, so only workflows are written; --ci is the only option about them")
-    there = [name for name in starter.SHARED if os.path.lexists(directory / name)]
-    kept = {name: here.pop(name) for name in there if name in here}
     texts = {directory / name: text for name, text in here.items()}
     top = files.repository_top(directory)
     if ci is not None:
@@ -110,15 +108,17 @@ def init(
         secrets = _named_secrets(directory, here.get(files.SPEC_NAME))
         workflows = starter.workflows(shipped, ci, place, _own_requirement(install_from), secrets)
         texts |= {Path(os.path.relpath(top / name)): text for name, text in workflows.items()}
-    files.write_new(texts)
-    for path in texts:
+    there = [path for path in texts if path.name in starter.SHARED and os.path.lexists(path)]
+    kept = {path: texts.pop(path) for path in there}
+    new = files.write_new(texts)
+    for path in new:
         typer.echo(plain_output(f"wrote {path}"))
-    for name, text in kept.items():
-        first, *lines = starter.not_written(name, text)
-        typer.echo(plain_output(f"{directory / name} {first}"))
+    for path, text in kept.items():
+        first, *lines = starter.not_written(path.name, text)
+        typer.echo(plain_output(f"{path} {first}"))
         typer.echo("".join(f"{line}\n" for line in lines), nl=False)
     typer.echo("next:")
-    for line in starter.next_commands(str(directory), list(map(str, texts)), (top / ".git").exists()):
+    for line in starter.next_commands(str(directory), list(map(str, new)), (top / ".git").exists()):
         typer.echo(plain_output(f"    {line}"))
 
 

@@ -67,6 +67,8 @@ _IMAGE = re.compile(
 )
 _PERCENTAGE = re.compile("(0|[1-9][0-9]?|100)%")
 _WEIGHT = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9})?")
+TOOL_FORM = re.compile(r"(>=|==)([0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,4})?)")
+"""A version of fleetc, and whether newer ones fit too."""
 _USER = re.compile("[a-z_][a-z0-9_-]{0,31}")
 
 
@@ -336,6 +338,11 @@ UserName = Annotated[
     matching(
         _USER, "this is not the name of a Unix user", "use lower-case letters, digits, _ and -, starting with a letter"
     ),
+]
+NeededTool = Annotated[
+    StrictStr,
+    matching(TOOL_FORM, "this names no version of fleetc", 'write ">=0.1" for 0.1 and newer, "==0.1.0" for only one'),
+    WithJsonSchema({"type": "string", "pattern": f"^{TOOL_FORM.pattern}$", "examples": [">=0.1"]}),
 ]
 ReleaseField = Annotated[Release, Parsed(_release), _text_schema("v0.9.1")]
 Price = Annotated[q.Price, Parsed(parsed(q.parse_price)), _text_schema("1200 wei / pixel", units.PRICE)]

@@ -25,6 +25,7 @@ from fleetc.language.fields import (
     Image,
     Integer,
     Name,
+    NeededTool,
     Parsed,
     Price,
     ReleaseField,
@@ -57,6 +58,10 @@ class FleetSettings(Base):
         None,
         description="Gas price to calculate payments with: orchestrators add the cost of redeeming tickets to their "
         "prices. Only `check` and the reports use it; nodes ask the chain. 0.05 gwei by default.",
+    )
+    fleetc: NeededTool | None = Field(
+        None,
+        description='Version of fleetc that this spec needs, such as ">=0.1" or "==0.1.0"; others refuse the spec.',
     )
     node_release: ReleaseField = Field(description="Release of the node that the fleet runs, such as v0.9.1.")
     image: Image | None = Field(

@@ -12,12 +12,14 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from fleetc.language.fields import TOOL_FORM
 from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet
 from fleetc.language.problems import problems_of
 from fleetc.language.references import check_references, too_many_nodes
 from fleetc.language.sharing import resolve, tables
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error, has_errors
 from fleetc.toml.document import Document, Source, read_document, value_at
+from fleetc.version import __version__
 
 NODE_LIMIT = 100_000
 
@@ -44,6 +46,10 @@ def read_fleet(document: Document, like: tuple[Document, Fleet] | None = None) -
     version = document.raw.get("spec")
     if type(version) is int and version > NEWEST:
         return None, [_newer(version)]
+    settings = document.raw.get("fleet")
+    other_tool = _other_tool(settings.get("fleetc")) if isinstance(settings, dict) else None
+    if other_tool is not None:
+        return None, [other_tool]
     crowded = too_many_nodes(document.raw, NODE_TABLES, NODE_LIMIT)
     if crowded:
         return None, crowded
@@ -93,6 +99,22 @@ def _newer(version: int) -> Diagnostic:
     message = f"this spec is of version {version} of the language, and this fleetc reads version {NEWEST}"
     advice = f"upgrade fleetc; if the spec never was of a newer version, write spec = {NEWEST}"
     return error("spec-version-new", message, Label(("spec",)), help=advice)
+
+
+def _other_tool(needed: Any) -> Diagnostic | None:
+    """The only message about a spec that needs another fleetc; None if this one fits, or if `needed` names none."""
+    form = TOOL_FORM.fullmatch(needed) if isinstance(needed, str) else None
+    if form is None:
+        return None
+    wanted, own = (tuple(map(int, version.split("."))) for version in (form[2], __version__))
+    wanted += (0,) * (len(own) - len(wanted))
+    if own == wanted or (own > wanted and form[1] == ">="):
+        return None
+    newer = " or newer" if form[1] == ">=" else ""
+    message = f"this spec needs fleetc {form[2]}{newer}, and this is fleetc {__version__}"
+    tag = ".".join(map(str, wanted))
+    advice = f"install it: pipx install --force git+https://HOST/PATH@v{tag}"
+    return error("fleetc-version-unfit", message, Label(("fleet", "fleetc")), help=advice)
 
 
 def _with_known(raw: dict[str, Any], document: Document, fleet: Fleet) -> dict[str, Any]:

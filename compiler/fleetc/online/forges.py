@@ -164,9 +164,9 @@ class GitHub(Forge):
     async def remove(self, number: int, comment: int) -> None:
         await self._change("DELETE", f"{self._repository}/issues/comments/{comment}", None)
 
-    async def tell(self, commit: str, good: bool, text: str, link: str) -> None:
-        """Set the status `fleetc` of a commit, which a rule of the repository can require."""
-        body = {"state": "success" if good else "failure", "context": "fleetc", "description": text, "target_url": link}
+    async def tell(self, name: str, commit: str, good: bool, text: str, link: str) -> None:
+        """Set the status `name` of a commit, which a rule of the repository can require."""
+        body = {"state": "success" if good else "failure", "context": name, "description": text, "target_url": link}
         path = f"{self._repository}/statuses/{commit}"
         if not await self._change("POST", path, {name: value for name, value in body.items() if value}):
             raise ForgeError(f"the service does not know {path}")

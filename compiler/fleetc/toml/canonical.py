@@ -3,8 +3,8 @@
 In: text that `tomli` has accepted, and the order of keys. Out: text with the same values and the same comments; to
 format it again changes nothing. Called by `formatting.py`, which checks that.
 
-Groups stay together: a blank or comment line between keys divides a table, and a separate comment divides a file. Order
-is within such a part, and keys below a comment line stay as they are.
+Groups stay together: a blank or comment line divides a table between its keys, and a file between its tables. Order is
+within such a part, and keys below a comment line stay as they are.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _Part:
-    """Tables below comments that stand by themselves."""
+    """Tables without a blank or comment line between, below comments that stand by themselves."""
 
     comments: list[list[str]]
     blocks: list[_Block] = field(default_factory=list)
@@ -160,7 +160,7 @@ class _Reader:
             elif self._text[self._skip()] == "[":
                 if loose and not loose[0].gap and (block.header or block.pieces):
                     block.pieces.append(loose.pop(0))  # it touches the table that ends here
-                if loose:
+                if loose or held.gap or held.comments:
                     parts.append(_Part([piece.comments for piece in loose]))
                 path, header = self._header()
                 block = _Block(path, header + _behind("", self._end()), held.comments)

@@ -23,7 +23,7 @@ _NETWORK = {
 }
 _HOSTS = (
     "Which hosts? NAME=ADDRESS, and /PUBLIC where others reach it at another name; spaces between hosts. "
-    "The first one has the gateway"
+    "The first one has the gateway, if orchestrators run too"
 )
 
 Choice = TypeVar("Choice", bound=StrEnum)

@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 MEANINGS = {
     Kind.video: "a gateway for video, and orchestrators that transcode for it",
-    Kind.gateway: "a gateway for video that buys from orchestrators of others",
+    Kind.gateway: "gateways for video that buy from orchestrators of others",
     Kind.orchestrator: "orchestrators that transcode video for gateways of others",
     Kind.ai: "a gateway for AI, and orchestrators that generate images for it",
 }
@@ -92,8 +92,7 @@ def first_spec(answers: Answers) -> str:
 
 def _lines(answers: Answers) -> Iterator[str]:
     kind, onchain = answers.kind, answers.network is Network.onchain
-    gateway = kind is not Kind.orchestrator
-    sellers = _sellers(answers)
+    buyers, sellers = _buyers(answers), _sellers(answers)
     yield "#:schema ./spec.schema.json"
     yield f"# A first fleet: {MEANINGS[kind]}."
     yield "# fleetc explain hosts.address explains a field, fleetc explain CODE a message."
@@ -104,13 +103,20 @@ def _lines(answers: Answers) -> Iterator[str]:
     for host in answers.hosts:
         yield from _host(host, answers, host in sellers)
     if onchain:
-        yield from _wallets(gateway, [_seller_name(host, answers) for host in sellers])
+        yield from _wallets(bool(buyers), [_seller_name(host, answers) for host in sellers])
     if kind is Kind.ai:
         yield from _MODEL
-    if gateway:
-        yield from _gateway(answers, sellers)
+    for host in buyers:
+        yield from _gateway(host, answers, sellers)
     for host in sellers:
         yield from _orchestrator(host, answers, sellers)
+
+
+def _buyers(answers: Answers) -> Sequence[HostAnswer]:
+    """The hosts of gateways: all where nothing else runs, else the first."""
+    if answers.kind is Kind.orchestrator:
+        return ()
+    return answers.hosts if answers.kind is Kind.gateway else answers.hosts[:1]
 
 
 def _sellers(answers: Answers) -> Sequence[HostAnswer]:
@@ -173,13 +179,13 @@ _MODEL = (
 )
 
 
-def _gateway(answers: Answers, sellers: Sequence[HostAnswer]) -> Iterator[str]:
+def _gateway(host: HostAnswer, answers: Answers, sellers: Sequence[HostAnswer]) -> Iterator[str]:
     onchain, ai = answers.network is Network.onchain, answers.kind is Kind.ai
-    host = answers.hosts[0]
+    name = "gate" if len(_buyers(answers)) == 1 else f"gate-{host.name}"
     port = 9935 if host in sellers else 8935  # an orchestrator has the usual one
     yield from (
         "",
-        f"[gateways.{toml_key(_free('gate', answers))}]",
+        f"[gateways.{toml_key(_free(name, answers))}]",
         f"host = {toml_value(host.name)}",
         f'mode = "{"ai" if ai else "video"}"',
     )

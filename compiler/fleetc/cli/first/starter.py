@@ -14,7 +14,8 @@ from fleetc.text.encoders import readable_word, yaml_string
 from fleetc.version import __version__
 
 ATTRIBUTES, IGNORED, ANSIBLE, STORY = ".gitattributes", ".gitignore", "ansible.cfg", "README.md"
-SHARED = (ATTRIBUTES, IGNORED, ANSIBLE, STORY)
+PIPELINES = ".gitlab-ci.yml"
+SHARED = (ATTRIBUTES, IGNORED, ANSIBLE, STORY, PIPELINES)
 """The files that a repository may already have: `init` keeps them and prints what they lack."""
 
 
@@ -27,13 +28,17 @@ class CiService(StrEnum):
 
 _WORKFLOWS: Mapping[CiService, Mapping[str, str]] = {
     CiService.github: {
-        ".github/workflows/fleet-review.yml": "github/fleet-review.yml",
-        ".github/workflows/fleet-comment.yml": "github/fleet-comment.yml",
-        ".github/workflows/fleet-deploy.yml": "github/fleet-deploy.yml",
+        ".github/workflows/fleet-review@NAME@.yml": "github/fleet-review.yml",
+        ".github/workflows/fleet-comment@NAME@.yml": "github/fleet-comment.yml",
+        ".github/workflows/fleet-deploy@NAME@.yml": "github/fleet-deploy.yml",
+        ".github/workflows/fleet-verify@NAME@.yml": "github/fleet-verify.yml",
     },
-    CiService.gitlab: {".gitlab-ci.yml": "gitlab/gitlab-ci.yml"},
+    CiService.gitlab: {
+        PIPELINES: "gitlab/pipelines.yml",
+        ".gitlab/fleetc/fleet@NAME@.yml": "gitlab/fleet.yml",
+    },
 }
-"""By service, the path in the repository and the name of the shipped text."""
+"""By service, the path in the repository and the name of the shipped text. `@NAME@` tells several fleets apart."""
 
 _INSTALLED: Mapping[CiService, str] = {CiService.github: ".github/fleetc", CiService.gitlab: ".gitlab/fleetc"}
 """By service, the directory with what workflows install."""
@@ -100,19 +105,24 @@ def workflows(
 ) -> dict[str, str]:
     """The workflows of a service for one spec, and what they install, by path in the repository.
 
-    `spec` is the spec's path in the repository, `own` the `requirement` of fleetc, `secrets` the variables that only
-    the deployment gets.
+    `spec` is the spec's path in the repository, whose folder is part of their names. `own` is the `requirement` of
+    fleetc, `secrets` are the variables that only the deployment gets.
     """
     wired = _SECRETS[service](secrets)
+    folder = re.sub("[^a-z0-9]+", "-", spec.rpartition("/")[0].lower())[:60].strip("-")
+    name = folder and f"-{folder}"
     texts = {
-        path: shipped[name].replace("@SPEC@", yaml_string(spec)).replace("@SECRETS@", wired)
-        for path, name in _WORKFLOWS[service].items()
+        path.replace("@NAME@", name): shipped[text]
+        .replace("@NAME@", name)
+        .replace("@SPEC@", yaml_string(spec))
+        .replace("@SECRETS@", wired)
+        for path, text in _WORKFLOWS[service].items()
     }
     place = _INSTALLED[service]
     return texts | {
         f"{place}/requirements.txt": _NOTE + shipped["requirements.txt"],
         f"{place}/fleetc.txt": f"{_OWN_NOTE}{own}\n",
-        f"{place}/limits.toml": shipped["limits.toml"],
+        f"{place}/limits{name}.toml": shipped["limits.toml"],
     }
 
 

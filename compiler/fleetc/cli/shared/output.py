@@ -19,6 +19,7 @@ from fleetc.messages.forms import Format, written
 if TYPE_CHECKING:
     from fleetc.messages.locate import Located
     from fleetc.pipeline import Checked, Compiled
+    from fleetc.places.diagnostic import Diagnostic
     from fleetc.settings import Settings
     from fleetc.toml.document import Source
 
@@ -46,9 +47,15 @@ def report(
 
     if not checked.diagnostics and not always:
         return
+    diagnostics: Sequence[Diagnostic] = checked.diagnostics
+    if checked.document is None:
+        from fleetc.adopt import instead_of_toml  # only here: few texts are no TOML
+
+        for source in sources:
+            diagnostics = instead_of_toml(source, diagnostics)
     policies = checked.policies
     rules, pages = (policies.sources, policies.pages) if policies else ((), {})
-    located = locate(checked.diagnostics, [*sources, *rules], checked.document)
+    located = locate(diagnostics, [*sources, *rules], checked.document)
     stream = (stream or sys.stderr) if form is Format.text else sys.stdout
     colour = form is Format.text and coloured(settings, stream)
     text = written(form, located, sources, checked.document, colour, more, pages)

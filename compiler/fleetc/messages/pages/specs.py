@@ -68,6 +68,11 @@ SPEC_PAGES: dict[str, Page] = {
         "it may be somebody's work; nothing was written.",
         "Move it away, or name another directory. Beside a spec, `fleetc init --ci` writes only the workflows.",
     ),
+    "fleetc-version-unfit": Page(
+        "A spec needs another version of fleetc, which `[fleet] fleetc` names.",
+        "this fleetc may not know its keys, or may compile them to other files.",
+        "Install the version that the spec names.",
+    ),
     "foreign-directory": Page(
         "The output directory holds files that fleetc did not write.",
         "fleetc replaces a tree as a whole and would remove those files.",
@@ -279,6 +284,11 @@ SPEC_PAGES: dict[str, Page] = {
         "The spec file holds a NUL byte.",
         "the file is damaged, or not a text file.",
         "Restore the file.",
+    ),
+    "spec-in-other-form": Page(
+        "A text of another form stands where a spec does, or in one: a Compose file, a unit, a command, YAML or JSON.",
+        "a spec is TOML.",
+        "Let `fleetc adopt FILE` make a spec of a file that starts nodes.",
     ),
     "spec-too-complex": Page(
         "The spec is nested more deeply, or holds more, than any fleet needs.",
