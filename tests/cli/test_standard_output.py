@@ -61,7 +61,7 @@ def test_closed_output_is_a_diagnostic(arguments: tuple[str, ...]) -> None:
 
 
 def test_command_that_answers_nothing_needs_no_output() -> None:
-    done = redirected(">&-", "compile", INVENTORIES / "demo", "--check")
+    done = redirected(">&-", "fmt", INVENTORIES / "demo", "--check")
     assert done.returncode == 0 and "Bad file" not in done.stderr
 
 

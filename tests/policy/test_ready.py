@@ -45,6 +45,9 @@ def test_all_are_copied_and_pass_their_examples(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("\nok ") + 1 == 24
     assert "24 examples tried, 0 failed" in done.stderr
+    assert fleetc("policy", "add", "budget", "--spec", here).returncode == 0, "it is there as it is written"
+    with (here / "policy" / "budget.star").open("a", encoding="utf-8") as rule:
+        rule.write("# ours\n")
     again = fleetc("policy", "add", "budget", "--spec", here)
     assert again.returncode != 0
     assert "already exists" in again.stderr
