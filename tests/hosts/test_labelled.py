@@ -35,7 +35,7 @@ EDITS: tuple[tuple[str, str], ...] = (
     ("[orchestrators.eu-video-4", ""),
     ("eu-gpu-1.example.net:8933", "eu-gpu-1.example.net:8943"),
     ("monitor = true\n", "monitor = false\n"),
-    ('host = "eu-edge-2"', 'host = "us-edge"'),
+    ('host = "eu-edge-2"', 'host = "us-edge"\nrtmp = "127.0.0.1:1936"\ncli = "127.0.0.1:5936"'),
     ("[gateways.eu-live]\n", "[gateways.eu-live]\nhardened = false\n"),
     ("[hosts.eu-edge-2", ""),
 )
