@@ -28,7 +28,7 @@ from fleetc.emit.artifacts import Member, json_line, json_members, json_string, 
 from fleetc.emit.draft import Draft, Lines, Verbatim, origins_of
 from fleetc.emit.release import at_rest, release_of
 from fleetc.emit.traced import Line, Origins, together
-from fleetc.places.origin import derived, given
+from fleetc.places.origin import Origin, derived, given
 from fleetc.text.encoders import ansible_unsafe
 from fleetc.upstream.live_settings import LIVE_SETTINGS
 
@@ -96,8 +96,8 @@ def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], beh
     for file in files:
         directories.setdefault(file.path.split("/", 3)[2], []).append(file)
     inputs = {name: behind(found) for name, found in directories.items()}
-    services = []
-    for service in host.services:
+    services, running = [], host.running
+    for service in running.services:
         rest = at_rest(directories[service.name], service.live)
         text = json_line(_service(host, service, release.services[service.name], rest))
         services.append((text, (given(service.table, service.name), *inputs[service.name])))
@@ -114,11 +114,20 @@ def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], beh
         ("fleet_host_keep", str(times.keep), (given("rollout", "keep"),)),
         ("fleet_host_live", json_string(shared.live), (given("rollout", "live"),)),
         ("fleet_host_services", services, (table,)),
-        ("fleet_host_needs", [(_need(need), (need.origin,)) for need in host.needs], (table,)),
+        ("fleet_host_needs", [(_need(need), (need.origin,)) for need in running.needs], (table,)),
     ]
-    if host.avatar is not None:
-        variables += _stack(host.avatar, release.files, inputs[AVATAR_DIRECTORY])
+    if host.out_of_service:
+        texts = {name: ansible_unsafe(text) for name, text in host.out_of_service.items()}
+        variables.append(("fleet_host_out", json_line(texts), _origins_of_out(host)))
+    if running.avatar is not None:
+        variables += _stack(running.avatar, release.files, inputs[AVATAR_DIRECTORY])
     return json_members(variables, (table,))
+
+
+def _origins_of_out(host: HostBlueprint) -> tuple[Origin, ...]:
+    """Where the spec takes something of a host out of service."""
+    chosen = (host.out, *(service.out for service in host.services))
+    return tuple(dict.fromkeys(out.origin for out in chosen if out is not None))
 
 
 @lru_cache(maxsize=4096)

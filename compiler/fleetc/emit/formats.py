@@ -22,6 +22,7 @@ from fleetc.emit import (
     flags,
     manifest,
     monitoring,
+    out,
     rollout_page,
     source_copy,
     streams,
@@ -42,6 +43,7 @@ HOST_FORMATS: tuple[Callable[[HostBlueprint, Templates], Iterator[Draft]], ...] 
     systemd.emit,
     avatar.emit,
     firewall.emit,
+    out.emit,
 )
 """What is emitted for each host, in `hosts/<host>/<service>/` and `hosts/<host>/avatar/`."""
 

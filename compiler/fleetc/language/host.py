@@ -40,6 +40,37 @@ from fleetc.language.quantities import parse_duration
 from fleetc.language.secret_fields import RpcUrlOrSecret, Secret, SecretRef
 
 
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def _day(value: Any) -> date:
+    if type(value) is date:
+        return value
+    try:
+        repair = date.fromisoformat(value) if isinstance(value, str) and _DAY.fullmatch(value) else None
+    except ValueError:
+        repair = None
+    raise refuse("until must be a day", "write it without quotes, like until = 2027-01-31", repair=repair)
+
+
+Day = Annotated[
+    date, Parsed(_day), WithJsonSchema({"type": "string", "format": "date", "examples": ["2027-01-31"]})
+]
+
+
+class Out(Base):
+    """Out of service for a while: it does not run, and every name of it stays valid. Remove the line to end it."""
+
+    until: Day = Field(description="Its last day; from the next day on it is an error. Nothing starts by date.")
+    reason: Text = Field(description="Why it is out of service; shown to reviewers.", examples=["new power supply"])
+    owner: Text | None = Field(None, description="Who answers for it, as people call them.", examples=["edge team"])
+
+    @property
+    def words(self) -> str:
+        """Until when and why, for people."""
+        return f"until {self.until}: {self.reason}"
+
+
 class FleetSettings(Base):
     """The fleet as a whole: its name, its network and the releases it runs."""
 
@@ -136,6 +167,10 @@ class Host(Base):
         "/var/lib/livepeer",
         description="Directory with the data directories of this host's nodes.",
         examples=["/srv/livepeer"],
+    )
+
+    out: Out | None = Field(
+        None, description="Takes everything on this host out of service, such as { until = 2027-01-31, reason = \"...\" }."
     )
 
     @model_validator(mode="after")
@@ -254,19 +289,6 @@ class Rollout(Base):
         return self.batch
 
 
-_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-
-
-def _day(value: Any) -> date:
-    if type(value) is date:
-        return value
-    try:
-        repair = date.fromisoformat(value) if isinstance(value, str) and _DAY.fullmatch(value) else None
-    except ValueError:
-        repair = None
-    raise refuse("until must be a day", "write it without quotes, like until = 2027-01-31", repair=repair)
-
-
 class Silence(Base):
     """One warning that you accept, or one false alarm of `inline-secret`."""
 
@@ -277,14 +299,7 @@ class Silence(Base):
         description='Silence it only below this place of the spec, such as "gateways.gw-eu"; for inline-secret, '
         "exactly its place.",
     )
-    until: (
-        Annotated[
-            date,
-            Parsed(_day),
-            WithJsonSchema({"type": "string", "format": "date", "examples": ["2027-01-31"]}),
-        ]
-        | None
-    ) = Field(
+    until: Day | None = Field(
         None,
         description="Its last day; from the next day on it is an error, and the warning is back.",
     )
@@ -301,4 +316,4 @@ class Silence(Base):
         return self
 
 
-__all__ = ["FleetSettings", "Gpu", "Host", "Model", "Rollout", "SecretRef", "Silence", "Wallet"]
+__all__ = ["FleetSettings", "Gpu", "Host", "Model", "Out", "Rollout", "SecretRef", "Silence", "Wallet"]

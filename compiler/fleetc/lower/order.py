@@ -42,7 +42,7 @@ def hosts_in_order(fleet: Fleet, edges: Iterable[Connection]) -> tuple[str, ...]
     The last node of a host decides its stage. If hosts use one another in a circle, one of them goes first anyway.
     """
     ranks = {name: _rank(fleet, name) for name in fleet.hosts}
-    home = {node.name: node.settings.host for node in fleet.nodes}
+    home = {node.name: node.settings.host for node in fleet.nodes if effective.out_of(fleet, node) is None}
     home |= {placed.name: placed.host for placed in fleet.placed_runners}
     waits: dict[str, set[str]] = {name: set() for name in ranks}
     used_by: dict[str, set[str]] = {name: set() for name in ranks}
@@ -132,9 +132,14 @@ def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozense
             named.setdefault(edge.source, []).append(edge.target)
         elif edge.kind == "finds" and edge.source in fleet.gateways:
             finders.append(Node("gateways", edge.source, fleet.gateways[edge.source]))
-    groups = {frozenset(gateway.host for gateway in fleet.gateways.values())}
+    gateways = (Node("gateways", name, settings) for name, settings in fleet.gateways.items())
+    groups = {frozenset(node.settings.host for node in gateways if effective.out_of(fleet, node) is None)}
     for serves in (effective.serves_video, effective.serves_ai):
-        homes = {name: node.settings.host for name, node in sellers.items() if serves(node)}
+        homes = {
+            name: node.settings.host
+            for name, node in sellers.items()
+            if serves(node) and effective.out_of(fleet, node) is None
+        }
         if any(serves(finder) for finder in finders):
             groups.add(frozenset(homes.values()))
         for name, names in named.items():
@@ -148,7 +153,9 @@ def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozense
 
 
 def _rank(fleet: Fleet, host: str) -> _Rank:
-    stages = [turn(node)[0] for node in fleet.nodes_by_host.get(host, ())]
+    if fleet.hosts[host].out is not None:
+        return _NOTHING, host
+    stages = [turn(node)[0] for node in fleet.nodes_by_host.get(host, ()) if node.settings.out is None]
     stages += [_RUNNERS] * len(fleet.runners_by_host.get(host, ()))
     stages += [_WORKERS] * len(fleet.stacks_by_host.get(host, ()))
     return max(stages, default=_NOTHING), host

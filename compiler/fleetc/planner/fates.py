@@ -57,9 +57,10 @@ def fates(old: Mapping[str, bytes], new: Mapping[str, bytes], journal: Journal =
     for host, record in after.items():
         there = before.get(was.get(host, host))
         if there is None or there.content != record.content:
-            live = str(json.loads(record.content)["fleet_host_live"])
+            told = json.loads(record.content)
+            out = {node: str(text["__ansible_unsafe"]) for node, text in told.get("fleet_host_out", {}).items()}
             now = HostState(host, RECORDED) if there is None else _state(there)
-            steps[host] = steps_between(program, now, recorded_state(record), live)
+            steps[host] = steps_between(program, now, recorded_state(record), str(told["fleet_host_live"]), out=out)
     leaving = left_hosts(gone, come)
     known = journal() if leaving else None
     left = {host: None if known is None else host in known for host in leaving}

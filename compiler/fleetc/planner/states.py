@@ -7,7 +7,7 @@ that takes them: fleetc asks the same function of it as the host does.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -129,16 +129,22 @@ def is_reached(now: HostState, wanted: HostState) -> bool:
 
 
 def steps_between(
-    program: bytes, now: HostState, wanted: HostState, live: str = "try", order: Sequence[str] = ()
+    program: bytes,
+    now: HostState,
+    wanted: HostState,
+    live: str = "try",
+    order: Sequence[str] = (),
+    out: Mapping[str, str] = {},
 ) -> tuple[Step, ...]:
     """The steps that bring a host from what it runs `now` to what is wanted, as the program on the host takes them.
 
-    `live` is the mode for changes of running nodes: try, only or never; `order` names the nodes in the order of start.
+    `live` is the mode for changes of running nodes: try, only or never; `order` names the nodes in the order of start,
+    and `out` has until when and why nodes are out of service.
     """
     place = {name: number for number, name in enumerate(order)}
     before = None if now.known == UNKNOWN else _plain(now.release, now.processes)
     after = _plain(wanted.release, sorted(wanted.processes, key=lambda process: place.get(process.node, len(place))))
-    return tuple(Step(**step) for step in steps_in(program)(before, after | {"live": live}))
+    return tuple(Step(**step) for step in steps_in(program)(before, after | {"live": live, "out": dict(out)}))
 
 
 def _plain(release: str, processes: Iterable[ProcessState]) -> dict[str, Any]:

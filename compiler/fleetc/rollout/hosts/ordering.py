@@ -98,7 +98,7 @@ def _torn(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
     """What would only stop here, because its new host is left out; "" if nothing is."""
     homes: dict[str, str] = {}
     for host in rollout.blueprint.hosts if not rollout.goal.back_to else ():
-        for service in host.services:
+        for service in host.running.services:
             homes |= dict.fromkeys((service.name, *service.exclusive), host.name)
     for source, answer in begun.items():
         kept = {what for node, does in answer.wants.items() for what in (node, *does)}

@@ -113,7 +113,7 @@ class Rollout:
         """What a host said, with what it will run by the tree. Only the host knows its kept releases."""
         if begun.host in self.goal.back_to or not begun.answered:
             return begun
-        services = (host.services for host in self.blueprint.hosts if host.name == begun.host)  # none of one that left
+        services = (host.running.services for host in self.blueprint.hosts if host.name == begun.host)  # none of one that left
         return begun._replace(wants={service.name: service.exclusive for own in services for service in own})
 
     def ask_others(self, begun: Mapping[str, Begun]) -> None:
