@@ -33,7 +33,7 @@ from fleetc.cli.shared.options import (
 )
 from fleetc.cli.shared.output import message, wrong_usage
 from fleetc.cli.shared.planned import around, refusals, shard_of
-from fleetc.cli.shared.rolling import NOT_REACHED, About, need_check, opened_journal, skipped, tell
+from fleetc.cli.shared.rolling import About, need_check, opened_journal, skipped, tell
 from fleetc.cli.shared.taking_over import keep_running, takeovers
 from fleetc.cli.shared.working import (
     compile_or_exit,
@@ -41,6 +41,7 @@ from fleetc.cli.shared.working import (
     need_fresh,
     read_policies,
     target_of,
+    tell_out,
     tell_settings,
 )
 from fleetc.messages.forms import Format, RolloutFormat
@@ -112,6 +113,7 @@ def deploy(
     compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), day)
     _, _, blueprint, tree = compiled.sound
     tell_settings(spec, settings)
+    tell_out(blueprint)
     need_fresh(tree, target_of(spec, settings))
     if part is not None and not hosts_of(blueprint, (), part):
         message(f"note: part {part} has no hosts, so there is nothing to do: take fewer parts")
@@ -138,6 +140,7 @@ def _keep_running(tree: Tree, blueprint: Blueprint, hosts: Sequence[str], settin
 def _tell_strangers(tree: Tree, blueprint: Blueprint, outcome: Outcome, settings: Settings) -> None:
     """Print what the first rollout does to nodes that run without fleetc, on hosts that answer and have no release."""
     from fleetc.disk.files import FilesError
+    from fleetc.rollout.findings import NOT_REACHED
 
     hosts = [host.host for host in outcome.hosts if not host.before and host.result in ("new", "old")]
     silent = {host.host for host in outcome.hosts if host.reason.startswith(NOT_REACHED)}

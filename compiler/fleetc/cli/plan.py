@@ -26,7 +26,7 @@ from fleetc.cli.shared.options import (
 )
 from fleetc.cli.shared.output import message, wrong_usage
 from fleetc.cli.shared.planned import around, made, refusals, shard_of
-from fleetc.cli.shared.rolling import NOT_REACHED, tell_ways
+from fleetc.cli.shared.rolling import tell_ways
 from fleetc.cli.shared.working import (
     STDIN,
     compile_or_exit,
@@ -34,6 +34,7 @@ from fleetc.cli.shared.working import (
     need_fresh,
     read_policies,
     target_of,
+    tell_out,
     tell_settings,
 )
 from fleetc.messages.forms import Format
@@ -123,6 +124,7 @@ def _make(
     key: Path | None,
     today: date | None,
 ) -> None:
+    from fleetc.rollout.findings import NOT_REACHED
     from fleetc.rollout.hosts import plans
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.plan import document, summary
@@ -212,6 +214,7 @@ def _inputs(
         if name not in known:
             wrong_usage(f'there is no host "{name}"; {did_you_mean(name, known)}')
     tell_settings(spec, settings)
+    tell_out(blueprint)
     need_fresh(tree, target_of(spec, settings))
     templates, playbooks = files.read_templates(), files.read_playbooks()
     chosen = frozenset(limit)

@@ -16,7 +16,7 @@ import typer
 
 from fleetc.cli.shared.options import HERE, LimitOption, OverlayOption, SpecArgument, TreeOption
 from fleetc.cli.shared.output import coloured, message, wrong_usage
-from fleetc.cli.shared.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
+from fleetc.cli.shared.working import compile_or_exit, load_settings, need_fresh, target_of, tell_out, tell_settings
 from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ def verify(
     settings = load_settings(spec, overlay=overlay, output=output)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     tell_settings(spec, settings)
+    tell_out(compiled.sound.blueprint)
     need_fresh(compiled.sound.tree, target_of(spec, settings))
     request = _Request(spec, settings, compiled, tuple(limit or ()), public, form, write)
     if watch is not None:
@@ -155,7 +156,8 @@ def _look(request: _Request, shows: bool = True) -> _Look:
     from fleetc.rollout.verify.report import report_of
 
     compiled = request.compiled
-    _, fleet, blueprint, tree = compiled.sound
+    _, fleet, whole, tree = compiled.sound
+    blueprint = whole.running
     shown = progress(sys.stderr) if shows else nullcontext(_ignore)
     with shown as show:
         hosts = hosts_of(blueprint, request.limit)
@@ -225,7 +227,7 @@ def _text(request: _Request, look: _Look, colour: bool = False) -> str:
     if request.form is VerifyFormat.prometheus:
         from fleetc.rollout.verify.textfile import textfile
 
-        return textfile(compiled.sound.blueprint, look.hosts, look.verdict, look.seconds)
+        return textfile(compiled.sound.blueprint.running, look.hosts, look.verdict, look.seconds)
     if request.form is VerifyFormat.html:
         from fleetc.disk import files
         from fleetc.rollout.verify.html import as_html

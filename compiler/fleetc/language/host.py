@@ -53,9 +53,7 @@ def _day(value: Any) -> date:
     raise refuse("until must be a day", "write it without quotes, like until = 2027-01-31", repair=repair)
 
 
-Day = Annotated[
-    date, Parsed(_day), WithJsonSchema({"type": "string", "format": "date", "examples": ["2027-01-31"]})
-]
+Day = Annotated[date, Parsed(_day), WithJsonSchema({"type": "string", "format": "date", "examples": ["2027-01-31"]})]
 
 
 class Out(Base):
@@ -170,7 +168,8 @@ class Host(Base):
     )
 
     out: Out | None = Field(
-        None, description="Takes everything on this host out of service, such as { until = 2027-01-31, reason = \"...\" }."
+        None,
+        description='Takes everything on this host out of service, such as { until = 2027-01-31, reason = "..." }.',
     )
 
     @model_validator(mode="after")

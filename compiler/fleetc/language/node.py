@@ -106,7 +106,7 @@ class NodeSettings(Base):
 
     host: Name = Field(description="Host that the node runs on.")
     out: Out | None = Field(
-        None, description="Takes this node out of service, such as { until = 2027-01-31, reason = \"...\" }."
+        None, description='Takes this node out of service, such as { until = 2027-01-31, reason = "..." }.'
     )
     node_release: ReleaseField | None = Field(None, description="Release of this node if it differs from the fleet's.")
     image: Image | None = Field(

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from fleetc.rollout.hosts.journal import Journal
     from fleetc.settings import Settings
 
-NOT_REACHED = "could not be reached"
-"""How reasons begin of hosts that ssh did not get to."""
-
 _OF_FINDINGS = {RolloutFormat.sarif: Format.sarif, RolloutFormat.github: Format.github}
 """Forms of what hosts lack."""
 
@@ -71,7 +68,7 @@ class About(NamedTuple):
 
 def tell(outcome: Outcome, about: About) -> None:
     """Print what became of each host, and what it lacks at its lines of the spec; exit unless all is well."""
-    from fleetc.rollout.findings import UNREACHABLE, HostFinding
+    from fleetc.rollout.findings import NOT_REACHED, UNREACHABLE, HostFinding
     from fleetc.rollout.reports import written
 
     silent = [host for host in outcome.hosts if host.reason.startswith(NOT_REACHED)]

@@ -16,8 +16,10 @@ import typer
 from fleetc.cli.shared.output import PROBLEMS, USAGE, Failures, about_foreign, message, plain, print_blocks, report
 from fleetc.emit.tree import MANIFEST
 from fleetc.messages.forms import Format
+from fleetc.text.counting import first_of
 
 if TYPE_CHECKING:
+    from fleetc.blueprint.blueprint import Blueprint
     from fleetc.emit.tree import Tree
     from fleetc.messages.locate import Located
     from fleetc.pipeline import Checked, Compiled
@@ -211,6 +213,15 @@ def tell_settings(spec: Path, settings: Settings) -> None:
     led_away = any(setting.name == "output" for setting in settings.from_checkout)
     if led_away and usual.absolute() != target_of(spec, settings).absolute() and (usual / MANIFEST).is_file():
         message(f"note: {usual} is also a tree, but was not checked")
+
+
+def tell_out(blueprint: Blueprint) -> None:
+    """Print what is out of service: rollouts, `verify` and monitoring go on without it."""
+    names: dict[str, list[str]] = {}
+    for name, words in blueprint.out_of_service.items():
+        names.setdefault(words, []).append(name)
+    for words, out in names.items():
+        message(f"note: out of service {plain(words)}: {first_of(out, 10)}")
 
 
 def need_fresh(tree: Tree, target: Path) -> None:

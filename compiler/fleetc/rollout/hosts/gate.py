@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from fleetc.rollout.findings import NOT_REACHED
 from fleetc.rollout.hosts.runner import RunResult
 from fleetc.text.encoders import visible
 
@@ -24,10 +25,13 @@ Ansible (compiled role variables, the gate between batches)."""
 TASKS = (BEGIN, STAGE, ACTIVATE, END, OBSERVE)
 """The tasks of the role fleet_host that the program on the host answers."""
 
-Result = Literal["new", "unchanged", "old", "reverted", "quarantined", "unknown", "unwell", "retired", "orphan", "dead"]
+Result = Literal[
+    "new", "unchanged", "old", "reverted", "quarantined", "unknown", "unwell", "retired", "orphan", "dead", "out"
+]
 """What a host runs after a rollout: the new release; the same release as before the rollout; the old one, untouched;
 the old one, rolled back; unknown after a failed rollback; unknown; its release, with a node that is not as reviewed.
-For hosts that left the spec: nothing; unknown because unreachable; nothing by a person's statement."""
+For hosts that left the spec: nothing; unknown because unreachable; nothing by a person's statement. Out of service by
+the spec, and not reached."""
 
 _LIMIT = 300  # characters of a text of a host
 _MANY = 1000  # items of a list of a host
@@ -119,7 +123,7 @@ def reason_in(kind: str, message: str) -> str:
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     if kind == "unreachable":
         words = lines[-1].rpartition("via ssh: ")[2].removeprefix("ssh: ") if lines else ""
-        return visible(f"could not be reached: {words}" if words else "could not be reached")[:_LIMIT]
+        return visible(f"{NOT_REACHED}: {words}" if words else NOT_REACHED)[:_LIMIT]
     return as_text(lines[0] if lines else "failed")
 
 

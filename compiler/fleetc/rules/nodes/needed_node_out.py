@@ -80,6 +80,7 @@ def _without_sellers(fleet: Fleet, gateway: Node) -> Iterator[Diagnostic]:
             labels = [Label(place if place[-1] in _fields(gateway) else gateway.path, "buys from nobody else")]
             advice = f"add another orchestrator to {gateway.name}, or take {gateway.name} out of service too"
             yield error(_CODE, message, missing[0], [*missing[1:_SHOWN], *labels], advice)
+            return
 
 
 def _fields(node: Node) -> set[str]:

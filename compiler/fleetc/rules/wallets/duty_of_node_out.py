@@ -46,7 +46,9 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if out is None:
             continue
         others = [node.name for node in holders if effective.out_of(fleet, node) is None]
-        advice = f"write reward_by = {one_of(others)} in wallets.{wallet}" if others else "a reward caller on another host"
+        advice = (
+            f"write reward_by = {one_of(others)} in wallets.{wallet}" if others else "a reward caller on another host"
+        )
         yield warning(
             _CODE,
             f"{callers[0].name} is out of service, so nobody calls reward for wallet {wallet}",
