@@ -39,7 +39,6 @@ from fleetc.language.monitoring import GpuExporter
 from fleetc.language.quantities import parse_duration
 from fleetc.language.secret_fields import RpcUrlOrSecret, Secret, SecretRef
 
-
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 

@@ -75,7 +75,8 @@ class HostBox(NamedTuple):
 
 class Report(NamedTuple):
     """One look. `time` is that of its end, in UTC; `size` counts nodes and slots of the spec on the hosts that were
-    asked, and `left_out` the hosts that a limit leaves out. `out` has until when and why hosts and nodes are out of service. `located` are all diagnostics, in the order of the spec."""
+    asked, and `left_out` the hosts that a limit leaves out. `out` has until when and why hosts and nodes are out of
+    service. `located` are all diagnostics, in the order of the spec."""
 
     fleet: str
     time: str
