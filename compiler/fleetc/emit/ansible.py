@@ -28,7 +28,7 @@ from fleetc.emit.artifacts import Member, json_line, json_members, json_string, 
 from fleetc.emit.draft import Draft, Lines, Verbatim, origins_of
 from fleetc.emit.release import at_rest, release_of
 from fleetc.emit.traced import Line, Origins, together
-from fleetc.places.origin import Origin, derived, given
+from fleetc.places.origin import derived, given
 from fleetc.text.encoders import ansible_unsafe
 from fleetc.upstream.live_settings import LIVE_SETTINGS
 
@@ -118,16 +118,11 @@ def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], beh
     ]
     if host.out_of_service:
         texts = {name: ansible_unsafe(text) for name, text in host.out_of_service.items()}
-        variables.append(("fleet_host_out", json_line(texts), _origins_of_out(host)))
+        outs = (service.out.origin for service in host.services if service.out is not None)
+        variables.append(("fleet_host_out", json_line(texts), (table, *outs)))
     if running.avatar is not None:
         variables += _stack(running.avatar, release.files, inputs[AVATAR_DIRECTORY])
     return json_members(variables, (table,))
-
-
-def _origins_of_out(host: HostBlueprint) -> tuple[Origin, ...]:
-    """Where the spec takes something of a host out of service."""
-    chosen = (host.out, *(service.out for service in host.services))
-    return tuple(dict.fromkeys(out.origin for out in chosen if out is not None))
 
 
 @lru_cache(maxsize=4096)

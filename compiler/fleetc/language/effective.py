@@ -12,8 +12,7 @@ from typing import Any
 from fleetc.language.answers import once
 from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.language.gateway import Gateway
-from fleetc.language.host import Out
-from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, ModelUse
+from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, ModelUse, NodeSettings
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress
 from fleetc.language.quantities import HostName, Listener, Price, QuantityError, Url, Wei, parse_listener
 from fleetc.language.secret_fields import SecretRef
@@ -45,13 +44,13 @@ MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
 """Variables that set where a gateway listens for live media."""
 
 
-def out_of(fleet: Fleet, started: Node | PlacedRunner) -> Chosen[Out] | None:
+def out_of(fleet: Fleet, started: Node | PlacedRunner) -> Chosen[str] | None:
     """Until when and why a node or a live runner is out of service, by its own table or that of its host."""
-    host = started.host if isinstance(started, PlacedRunner) else started.settings.host
-    if isinstance(started, Node) and started.settings.out is not None:
-        return Chosen(started.settings.out, given(*started.path, "out"))
-    out = fleet.hosts[host].out
-    return None if out is None else Chosen(out, given("hosts", host, "out"))
+    own = started.settings if isinstance(started, Node) else started
+    if isinstance(own, NodeSettings) and own.out is not None:
+        return Chosen(own.out.words, given(*started.path, "out"))
+    out = fleet.hosts[own.host].out
+    return None if out is None else Chosen(out.words, given("hosts", own.host, "out"))
 
 
 @once

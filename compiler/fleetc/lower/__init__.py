@@ -21,7 +21,7 @@ from fleetc.blueprint.blueprint import (
 )
 from fleetc.blueprint.rollout import RolloutTimes
 from fleetc.language import effective
-from fleetc.language.fleet import Fleet, Node, PlacedRunner
+from fleetc.language.fleet import Fleet, Node
 from fleetc.language.host import Rollout
 from fleetc.language.node import ChainSettings
 from fleetc.language.signing import account_of, has_signer, payer
@@ -141,7 +141,7 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
         node_user=host.node_user,
         services=(
             *(
-                replace(lower_runner(fleet, placed), out=_out(fleet, placed))
+                replace(lower_runner(fleet, placed), out=effective.out_of(fleet, placed))
                 for placed in fleet.runners_by_host.get(name, ())
             ),
             *(
@@ -165,14 +165,8 @@ def _checked(fleet: Fleet, node: Node, service: Service) -> Service:
         live=live_values(fleet, node, service),
         program=lower_program(fleet, node),
         kept=tuple(_kept(fleet, node)),
-        out=_out(fleet, node),
+        out=effective.out_of(fleet, node),
     )
-
-
-def _out(fleet: Fleet, started: Node | PlacedRunner) -> Chosen[str] | None:
-    """Until when and why a node or a live runner is out of service."""
-    found = effective.out_of(fleet, started)
-    return None if found is None else Chosen(found.value.words, found.origin)
 
 
 def _kept(fleet: Fleet, node: Node) -> Iterator[Kept]:

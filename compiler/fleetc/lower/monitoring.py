@@ -182,7 +182,7 @@ def _unwatched(fleet: Fleet, found: tuple[Reading, ...]) -> Iterator[Unwatched]:
     for node in fleet.nodes:
         out = effective.out_of(fleet, node)
         if out is not None:
-            yield Unwatched(f"node {node.name}", f"it is out of service {out.value.words}", out.origin)
+            yield Unwatched(f"node {node.name}", f"it is out of service {out.value}", out.origin)
         elif not node.settings.monitor:
             why = "it serves no metrics without monitor = true"
             yield Unwatched(f"node {node.name}", why, derived(why, node.path))

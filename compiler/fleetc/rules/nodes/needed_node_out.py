@@ -76,15 +76,10 @@ def _without_sellers(fleet: Fleet, gateway: Node) -> Iterator[Diagnostic]:
         if missing and len(missing) == len(out):
             names = first_of([*out], _SHOWN)
             message = f"gateway {gateway.name} buys {what} from {names} alone, and nobody there is in service"
-            place = (*gateway.path, "orchestrators")
-            labels = [Label(place if place[-1] in _fields(gateway) else gateway.path, "buys from nobody else")]
+            labels = [*missing[1:_SHOWN], Label((*gateway.path, "orchestrators"), "buys from nobody else")]
             advice = f"add another orchestrator to {gateway.name}, or take {gateway.name} out of service too"
-            yield error(_CODE, message, missing[0], [*missing[1:_SHOWN], *labels], advice)
+            yield error(_CODE, message, missing[0], labels, advice)
             return
-
-
-def _fields(node: Node) -> set[str]:
-    return node.settings.model_fields_set
 
 
 def _stopped(fleet: Fleet, seller: Node, what: str) -> Label | None:

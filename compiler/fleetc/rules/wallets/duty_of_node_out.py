@@ -43,34 +43,24 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         chosen = fleet.wallets[wallet].reward_by
         callers = [n for n in holders if n.name == chosen or (chosen is None and n.table in _CALL_BY_THEMSELVES)]
         out = effective.out_of(fleet, callers[0]) if len(callers) == 1 else None
-        if out is None:
-            continue
-        others = [node.name for node in holders if effective.out_of(fleet, node) is None]
-        advice = (
-            f"write reward_by = {one_of(others)} in wallets.{wallet}" if others else "a reward caller on another host"
-        )
-        yield warning(
-            _CODE,
-            f"{callers[0].name} is out of service, so nobody calls reward for wallet {wallet}",
-            Label(out.origin.paths[0]),
-            [Label(("wallets", wallet), "its reward is lost each round")],
-            advice if others else f"add {advice} with this wallet, or silence this if the reward may be lost",
-        )
+        if out is not None:
+            others = [node.name for node in holders if effective.out_of(fleet, node) is None]
+            advice = f"write reward_by = {one_of(others)} in wallets.{wallet}" if others else _NO_OTHER
+            message = f"{callers[0].name} is out of service, so nobody calls reward for wallet {wallet}"
+            labels = [Label(("wallets", wallet), "each round, its reward is lost")]
+            yield warning(_CODE, message, Label(out.origin.paths[0]), labels, advice)
     for members in registrations(fleet).values():
-        outs = {one.node.name: effective.out_of(fleet, one.node) for one in members}
-        here = [one for one in members if outs[one.node.name] is None]
-        gone = [one for one in members if one not in here and one.address not in {other.address for other in here}]
-        first = outs[gone[0].node.name] if gone and here else None
-        if first is not None:
+        here = [one for one in members if effective.out_of(fleet, one.node) is None]
+        there = {one.address for one in here}
+        gone = next((one for one in members if one not in here and one.address not in there), None)
+        out = effective.out_of(fleet, gone.node) if gone is not None and here else None
+        if gone is not None and out is not None:
             names = first_of([one.node.name for one in here], _SHOWN)
-            yield warning(
-                _CODE,
-                f"{gone[0].node.name} is out of service, and gateways that search the registry may find its address "
-                f"alone, not that of {names}",
-                Label(first.origin.paths[0]),
-                [Label(one.place, "another address of the same account") for one in here[:_SHOWN]],
-                f"register the address of {one_of(one.node.name for one in here)} meanwhile, or silence this if it is",
-            )
+            message = f"{gone.node.name} is out of service, and the registry may have its address, not that of {names}"
+            labels = [Label(one.place, "shares its account") for one in here[:_SHOWN]]
+            advice = f"register the address of {one_of(one.node.name for one in here)}, or silence this if it is"
+            yield warning(_CODE, message, Label(out.origin.paths[0]), labels, advice)
 
 
 _CALL_BY_THEMSELVES = ("orchestrators", "reward_callers")
+_NO_OTHER = "add a reward caller on another host with this wallet, or silence this if the reward may be lost"
