@@ -6,7 +6,7 @@ Made by `lower/`, read by `emit/`. All decisions have been made, and nothing is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -347,26 +347,6 @@ class HostBlueprint:
     out: Chosen[str] | None = None
     """As for a service, for everything on the host."""
 
-    @property
-    def out_of_service(self) -> dict[str, str]:
-        """Until when and why each service, or the avatar stack, is out of service; without those that run."""
-        stack = {AVATAR_DIRECTORY: self.out.value} if self.avatar is not None and self.out is not None else {}
-        return {one.name: one.out.value for one in self.services if one.out is not None} | stack
-
-    @property
-    def running(self) -> HostBlueprint:
-        """The host without what is out of service."""
-        out = self.out_of_service
-        if not out:
-            return self
-        needs = ((need, tuple(node for node in need.nodes if node not in out)) for need in self.needs)
-        return replace(
-            self,
-            services=tuple(service for service in self.services if service.out is None),
-            avatar=self.avatar if self.out is None else None,
-            needs=tuple(need._replace(nodes=left) for need, left in needs if left or not need.nodes),
-        )
-
     def ports_of(self, service: Service) -> tuple[Listening, ...]:
         """What a service listens on, by port."""
         return tuple(one for one in self.listeners if one.owner == (service.table, service.name))
@@ -456,20 +436,6 @@ class Blueprint:
     pairs: tuple[tuple[str, str], ...] = ()
     times: RolloutTimes = _USUAL_TIMES
     live: str = "try"
-
-    @property
-    def out_of_service(self) -> dict[str, str]:
-        """Until when and why nodes are out of service, and hosts as a whole, by name."""
-        hosts = {host.name: host.out.value for host in self.hosts if host.out is not None}
-        own = (host.out_of_service for host in self.hosts if host.out is None)
-        return hosts | {node: text for nodes in own for node, text in nodes.items()}
-
-    @property
-    def running(self) -> Blueprint:
-        """The fleet without what is out of service, which nobody is connected to."""
-        out = {node for host in self.hosts for node in host.out_of_service}
-        edges = tuple(edge for edge in self.edges if edge.source not in out and edge.target not in out)
-        return replace(self, hosts=tuple(host.running for host in self.hosts), edges=edges) if out else self
 
     @property
     def in_order(self) -> tuple[HostBlueprint, ...]:

@@ -149,6 +149,7 @@ def _watch(request: _Request, seconds: int) -> NoReturn:
 
 def _look(request: _Request, shows: bool = True) -> _Look:
     """One look at the fleet; what Ansible does meanwhile is shown on stderr if it `shows`."""
+    from fleetc.blueprint.out import running
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import hosts_of
     from fleetc.rollout.hosts.verify import ask_hosts
@@ -157,7 +158,7 @@ def _look(request: _Request, shows: bool = True) -> _Look:
 
     compiled = request.compiled
     _, fleet, whole, tree = compiled.sound
-    blueprint = whole.running
+    blueprint = running(whole)
     shown = progress(sys.stderr) if shows else nullcontext(_ignore)
     with shown as show:
         hosts = hosts_of(blueprint, request.limit)
@@ -225,9 +226,10 @@ def _text(request: _Request, look: _Look, colour: bool = False) -> str:
     """A whole look in the form that was asked for."""
     compiled, report = request.compiled, look.report
     if request.form is VerifyFormat.prometheus:
+        from fleetc.blueprint.out import running
         from fleetc.rollout.verify.textfile import textfile
 
-        return textfile(compiled.sound.blueprint.running, look.hosts, look.verdict, look.seconds)
+        return textfile(running(compiled.sound.blueprint), look.hosts, look.verdict, look.seconds)
     if request.form is VerifyFormat.html:
         from fleetc.disk import files
         from fleetc.rollout.verify.html import as_html

@@ -23,6 +23,7 @@ from fleetc.blueprint.blueprint import (
     Service,
     StackBlueprint,
 )
+from fleetc.blueprint.out import out_on, running_on
 from fleetc.blueprint.rollout import Health, LiveValue, Need, RolloutTimes
 from fleetc.emit.artifacts import Member, json_line, json_members, json_string, without_hidden
 from fleetc.emit.draft import Draft, Lines, Verbatim, origins_of
@@ -96,7 +97,7 @@ def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], beh
     for file in files:
         directories.setdefault(file.path.split("/", 3)[2], []).append(file)
     inputs = {name: behind(found) for name, found in directories.items()}
-    services, running = [], host.running
+    services, running, out = [], running_on(host), out_on(host)
     for service in running.services:
         rest = at_rest(directories[service.name], service.live)
         text = json_line(_service(host, service, release.services[service.name], rest))
@@ -116,8 +117,8 @@ def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], beh
         ("fleet_host_services", services, (table,)),
         ("fleet_host_needs", [(_need(need), (need.origin,)) for need in running.needs], (table,)),
     ]
-    if host.out_of_service:
-        texts = {name: ansible_unsafe(text) for name, text in host.out_of_service.items()}
+    if out:
+        texts = {name: ansible_unsafe(text) for name, text in out.items()}
         outs = (service.out.origin for service in host.services if service.out is not None)
         variables.append(("fleet_host_out", json_line(texts), (table, *outs)))
     if running.avatar is not None:

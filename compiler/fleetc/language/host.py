@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 from pydantic.json_schema import WithJsonSchema
@@ -55,17 +55,41 @@ def _day(value: Any) -> date:
 Day = Annotated[date, Parsed(_day), WithJsonSchema({"type": "string", "format": "date", "examples": ["2027-01-31"]})]
 
 
-class Out(Base):
-    """Out of service for a while: it does not run, and every name of it stays valid. Remove the line to end it."""
+class Out(NamedTuple):
+    """Until when and why something is out of service, and who answers for it."""
 
-    until: Day = Field(description="Its last day; from the next day on it is an error. Nothing starts by date.")
-    reason: Text = Field(description="Why it is out of service; shown to reviewers.", examples=["new power supply"])
-    owner: Text | None = Field(None, description="Who answers for it, as people call them.", examples=["edge team"])
+    until: date
+    reason: str
+    owner: str | None = None
 
     @property
     def words(self) -> str:
         """Until when and why, for people."""
         return f"until {self.until}: {self.reason}"
+
+
+def _out(value: Any) -> Out:
+    texts = [value.get(key, "x") for key in ("reason", "owner")] if isinstance(value, dict) else []
+    sound = isinstance(value, dict) and {"until", "reason"} <= value.keys() <= set(Out._fields)
+    if not sound or type(value["until"]) is not date or not all(isinstance(text, str) and text for text in texts):
+        form = 'write out = { until = 2027-01-31, reason = "new power supply" }; owner = "..." may follow'
+        raise refuse("what is out of service has a last day, without quotes, and a reason", form)
+    return Out(**value)
+
+
+_TEXT = {"type": "string"}
+OutOfService = Annotated[
+    Out,
+    Parsed(_out),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["until", "reason"],
+            "properties": {"until": {**_TEXT, "format": "date"}, "reason": _TEXT, "owner": _TEXT},
+        }
+    ),
+]
 
 
 class FleetSettings(Base):
@@ -166,9 +190,10 @@ class Host(Base):
         examples=["/srv/livepeer"],
     )
 
-    out: Out | None = Field(
+    out: OutOfService | None = Field(
         None,
-        description='Takes everything on this host out of service, such as { until = 2027-01-31, reason = "..." }.',
+        description="Takes all that runs on this host out of service, with a last day and a reason. It stops, its data "
+        "stays, and every name of it stays valid. Nothing comes back by date: remove the line.",
     )
 
     @model_validator(mode="after")

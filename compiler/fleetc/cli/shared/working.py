@@ -217,8 +217,10 @@ def tell_settings(spec: Path, settings: Settings) -> None:
 
 def tell_out(blueprint: Blueprint) -> None:
     """Print what is out of service: rollouts, `verify` and monitoring go on without it."""
+    from fleetc.blueprint.out import out_of
+
     names: dict[str, list[str]] = {}
-    for name, words in blueprint.out_of_service.items():
+    for name, words in out_of(blueprint).items():
         names.setdefault(words, []).append(name)
     for words, out in names.items():
         message(f"note: out of service {plain(words)}: {first_of(out, 10)}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
+from fleetc.blueprint.out import running_on
 from fleetc.blueprint.shards import Shard, canary_hosts, shards_of
 from fleetc.emit.tree import Tree
 from fleetc.planner.states import release_in
@@ -115,7 +116,7 @@ class Rollout:
         if begun.host in self.goal.back_to or not begun.answered:
             return begun
         services = (
-            host.running.services for host in self.blueprint.hosts if host.name == begun.host
+            running_on(host).services for host in self.blueprint.hosts if host.name == begun.host
         )  # none of one that left
         return begun._replace(wants={service.name: service.exclusive for own in services for service in own})
 
@@ -150,7 +151,7 @@ class Rollout:
         known = self.journal.history.hosts.get(begun.host)
         nodes = known.nodes if known is not None else {}
         had = {what for node, does in nodes.items() for what in (node, *does)}
-        run = (service for host in self.blueprint.hosts for service in host.running.services)
+        run = (service for host in self.blueprint.hosts for service in running_on(host).services)
         if not had.isdisjoint(what for service in run for what in (service.name, *service.exclusive)):
             return ""
         again = f"; {', '.join(sorted(nodes))} may start there when it boots" if nodes else ""

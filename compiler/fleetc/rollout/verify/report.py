@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from fleetc.analysis.funds import funds
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Connection, HostBlueprint
+from fleetc.blueprint.out import out_of, running
 from fleetc.language.fleet import Fleet
 from fleetc.messages.locate import Located, locate
 from fleetc.pipeline import Compiled
@@ -95,7 +96,7 @@ class Report(NamedTuple):
 def report_of(compiled: Compiled, hosts: Collection[str], verdict: Verdict, time: str) -> Report:
     """The report of a look at `hosts` of a fleet."""
     document, fleet, whole, _ = compiled.sound
-    blueprint = whole.running
+    blueprint = running(whole)
     found = diagnostics_of(verdict.findings)
     located, own = (locate(found, compiled.checked.sources, document, apart) for apart in (False, True))
     here = [host for host in blueprint.in_order if host.name in hosts]
@@ -110,7 +111,7 @@ def report_of(compiled: Compiled, hosts: Collection[str], verdict: Verdict, time
         ),
         size=sum(len(host.services) + len(host.avatar.slots if host.avatar else ()) for host in here),
         left_out=len(blueprint.hosts) - len(here),
-        out=whole.out_of_service,
+        out=out_of(whole),
         findings=tuple(_told(verdict.findings, own)),
         located=tuple(located),
         nodes=nodes,
