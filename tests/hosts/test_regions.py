@@ -298,7 +298,7 @@ def test_ill_nodes_take_their_batch_back_and_no_later_batch_begins(fleet: Region
     number = fleet.release({node: ill for node, (ill, _) in ILL.items()}, stable="4s")
     with fleet.sampled() as samples:
         said = fleet.roll_out(code=4)
-    for node, (_, words) in ILL.items():
+    for _, words in ILL.values():
         assert words in said, said
     assert sum((number, "eu-edge-2") in one.nodes.get("eu-images", ()) for one in samples) > 5, "it died at once"
     assert not any(_changed(one, number) & {"us-gpu-1", "us-edge"} for one in samples)
