@@ -330,6 +330,15 @@ def test_slot_with_a_container_that_ended_is_not_well(stage: Workplace, hosts: H
     assert steps(stage.read(), "stage-2") == [f"ill avatar/slot-01: {words}"]
 
 
+def test_stack_is_unknown_where_docker_does_not_answer(stage: Workplace, hosts: Hosts) -> None:
+    state = hosts.states["stage-2"]
+    silent = [replace(p, running=None, unanswered=("its host is silent",)) for p in state.processes]
+    hosts.states["stage-2"] = replace(state, processes=tuple(silent))
+    done = stage.run("plan", "--observe", "-o", "plan.json")
+    assert "whether avatar/host is as reviewed is unknown: its host is silent" in done.out
+    assert "nothing changes on stage-1" in done.out and "nothing changes on stage-1, stage-2" not in done.out
+
+
 def test_slots_are_compared_by_project_and_by_settings_of_turn(stage: Workplace, hosts: Hosts) -> None:
     assert stage.run("plan", "--observe", "-o", "plan.json").code == 0
     state = hosts.states["stage-1"]
