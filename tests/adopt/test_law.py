@@ -210,7 +210,7 @@ def test_service_address_that_the_node_takes_for_none_is_refused() -> None:
     raw = next(case for case in CASES if case.name == "live-runners").raw["fleet.toml"]
     raw["orchestrators"]["apps-2"]["service"] = "none"
     found = compile_spec([Source("fleet.toml", tomli_w.dumps(raw))], *shipped()).checked.diagnostics
-    assert ["starts only with -nodes" in d.message for d in found] == [True]
+    assert ["sells nothing of its own" in d.message for d in found] == [True]
 
 
 RUNNERS = ROOT / "tests" / "data" / "runners"

@@ -1,8 +1,8 @@
 """Lowers live runners: an orchestrator's file of them, and the processes that fleetc starts.
 
 In: a fleet and an orchestrator or a runner. Out: arguments, a `BlueprintFile` in exactly the form that the node parses,
-and a `Service`. A runner has no flags: its arguments are the words of its program, in their order. A runner managed
-elsewhere gets no token: the node reads tokens only from this file, which must hold no secret.
+and a `Service`. A runner has no flags: its arguments are the words of its program, in their order. The node has no
+token for a runner that is managed elsewhere.
 """
 
 from __future__ import annotations

@@ -101,11 +101,6 @@ RUNNING_PAGES: dict[str, Page] = {
         "Find where it comes from (systemctl show livepeer-NAME -p Environment, a drop-in, the image) and remove it, "
         "or write the setting into the spec.",
     ),
-    "other-stack-release": Page(
-        "An avatar stack runs with images of another release than the spec.",
-        "its services and its files may not fit together.",
-        "Deploy again, or write the release that is to run as avatar_release.",
-    ),
     "payments-failing": Page(
         "A node could not make some payments since it started.",
         "orchestrators that are not paid stop serving it.",
