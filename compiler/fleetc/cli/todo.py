@@ -40,7 +40,7 @@ def todo(
 
     settings = load_settings(spec, overlay=overlay)
     answer_form = Format(form)
-    compiled, _ = compile_or_exit(spec, settings, Format.text)
+    compiled, _ = compile_or_exit(spec, settings, Format.text, later=True)
     document, _, blueprint, _ = compiled.sound
     from fleetc.rollout.hosts.rolling import hosts_of
 
