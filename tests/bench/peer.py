@@ -106,7 +106,7 @@ def host_of(name: str, host: Table) -> Table:
 
 
 def write_host(host: Table, templates: dict[str, Template], out: Path) -> None:
-    """The files of each node of a host, then the variables of the host with the digests of those files."""
+    """The files of each node of a host, then the variables of the host with the digests of its nodes."""
     for node in host["nodes"]:
         values = {"host": host, "node": node}
         directory = out / "hosts" / host["name"] / node["name"]
@@ -125,8 +125,6 @@ def write_host(host: Table, templates: dict[str, Template], out: Path) -> None:
         lines = [f"{name} 0644 {hashlib.sha256(content).hexdigest()}\n" for name, content in sorted(files.items())]
         node["digest"] = hashlib.sha256("".join(lines).encode()).hexdigest()
         node["rest"] = rest_of(node, files)
-    lines = [f"{node['name']} {node['digest']}\n" for node in host["nodes"]]
-    host["digest"] = hashlib.sha256("".join(lines).encode()).hexdigest()
     write(out / f"ansible/host_vars/{host['name']}.json", templates["host_vars.json.j2"], {"host": host})
 
 

@@ -66,6 +66,11 @@ def orchestrator(name: str, where: str, *more: str) -> str:
     return "\n".join([f"[orchestrators.{name}]", *lines, ""])
 
 
+def model(name: str, pipeline: str, identifier: str) -> str:
+    return f'[models.{name}]\npipeline = "{pipeline}"\nid = "{identifier}"\nmemory = "6 GiB"\n'
+
+
+SEGMENT = model("segment", "segment-anything-2", "facebook/sam2-hiera-large")
 EARNS = ('wallet = "earner"', 'price = "1250 wei / pixel"')
 
 TWO_REGIONS: dict[str, Edit] = {
@@ -75,6 +80,21 @@ TWO_REGIONS: dict[str, Edit] = {
     ),
     "another cap": put('max_price = "1400 wei / pixel"', 'max_price = "1450 wei / pixel"'),
     "a price for one gateway": put('{ eu-live = "1100 wei / pixel" }', '{ eu-live = "1050 wei / pixel" }'),
+    "a price": put(
+        'host = "eu-gpu-2"\nmode = "video"\nwallet = "earner"\nprice = "1200 wei / pixel"',
+        'host = "eu-gpu-2"\nmode = "video"\nwallet = "earner"\nprice = "1250 wei / pixel"',
+    ),
+    "a limit": put(
+        'host = "us-gpu-2"\nmode = "video"\nwallet = "earner"\nprice = "1300 wei / pixel"\nmax_sessions = 8',
+        'host = "us-gpu-2"\nmode = "video"\nwallet = "earner"\nprice = "1300 wei / pixel"\nmax_sessions = 6',
+    ),
+    "a model": both(
+        before("gateways.eu-live", SEGMENT + 'price = "4000000 wei / pixel"\n'),
+        put(
+            'models = [{ use = "pix2pix", warm = true, capacity = 1 }]',
+            'models = [{ use = "pix2pix", warm = true, capacity = 1 }, { use = "segment" }]',
+        ),
+    ),
     "a price of a model": put(
         'memory = "7 GiB"\nprice = "4768371 wei / pixel"', 'memory = "7 GiB"\nprice = "4800000 wei / pixel"'
     ),
@@ -90,6 +110,28 @@ TWO_REGIONS: dict[str, Edit] = {
     "the rollout": put("canary = 1", "canary = 2"),
     "the release": put('node_release = "v0.9.1"', 'node_release = "v0.9.0"'),
     "words": put("# Two regions, three gateways", "# Two regions, with three gateways"),
+}
+def watched(text: str) -> str:
+    return f'{text}\n[monitoring]\nhost = "studio"\n'
+
+
+DEMO: dict[str, Edit] = {
+    "a limit": put("max_sessions = 4", "max_sessions = 6"),
+    "a ladder": put('"P240p30fps16x9", "P360p30fps16x9"', '"P240p30fps16x9", "P720p30fps16x9"'),
+    "a port": put("0.0.0.0:1935", "0.0.0.0:1936"),
+    "a host": both(
+        before("gateways.gate", host("annex", 41)),
+        before("orchestrators.orch", orchestrator("annex-orch", "annex", "monitor = true")),
+        watched,
+    ),
+    "a model": both(
+        before("hosts.studio", SEGMENT, host("lab", 42) + 'gpus = [{ model = "RTX 4090", memory = "24 GiB" }]\n'),
+        lambda text: (
+            f'{text}\n[orchestrators.images]\nhost = "lab"\nmode = "ai"\ngpus = [0]\n'
+            'models = [{ use = "segment", warm = true }]\n'
+        ),
+        watched,
+    ),
 }
 DUAL: dict[str, Edit] = {
     "a cap": put('max_price = "1500 wei / pixel"', 'max_price = "1700 wei / pixel"'),
@@ -111,9 +153,48 @@ AI_SPLIT: dict[str, Edit] = {
         before("ai_workers.w-1", '[transcoders.t-3]\nhost = "encoder-3"\norchestrator = "orch"\nmax_sessions = 2\n'),
     ),
     "renditions": put('["P360p30fps16x9", "P720p30fps16x9"]', '["P240p30fps16x9", "P720p30fps16x9"]'),
+    "a limit": put('max_sessions = "auto"', "max_sessions = 12"),
+    "a model": both(
+        before("gateways.gate", model("pix2pix", "image-to-image", "timbrooks/instruct-pix2pix")),
+        put('models = [{ use = "segment", warm = true }]', 'models = [{ use = "segment" }, { use = "pix2pix" }]'),
+    ),
     "another model": put('"facebook/sam2-hiera-large"', '"facebook/sam2-hiera-base-plus"'),
 }
-FLEETS = {"two-regions": TWO_REGIONS, "dual-onchain": DUAL, "ai-split": AI_SPLIT}
+FLEETS = {"demo": DEMO, "two-regions": TWO_REGIONS, "dual-onchain": DUAL, "ai-split": AI_SPLIT}
+APART = {
+    "demo": [
+        ("a limit", "a ladder"),
+        ("a limit", "a port"),
+        ("a limit", "a host"),
+        ("a limit", "a model"),
+        ("a ladder", "a host"),
+        ("a ladder", "a model"),
+        ("a port", "a model"),
+        ("a port", "a host"),
+    ],
+    "two-regions": [
+        ("a cap", "another cap"),
+        ("a cap", "a price"),
+        ("a cap", "a node in the west"),
+        ("a price", "a price for one gateway"),
+        ("a price", "a price of a model"),
+        ("a limit", "a node in the east"),
+        ("a model", "another cap"),
+        ("a node in the east", "a node in the west"),
+    ],
+    "ai-split": [
+        ("fewer sessions", "renditions"),
+        ("fewer sessions", "a worker"),
+        ("fewer sessions", "a model"),
+        ("renditions", "a limit"),
+        ("renditions", "another model"),
+        ("a worker", "renditions"),
+        ("a worker", "a model"),
+        ("a model", "a limit"),
+    ],
+}
+"""Pairs of changes that two people make apart from each other: of prices, caps and limits, with new hosts and models."""
+TOGETHER = [(name, *pair) for name, pairs in APART.items() for pair in pairs]
 PAIRS = [(name, *pair) for name, edits in FLEETS.items() for pair in itertools.combinations(edits, 2)]
 
 

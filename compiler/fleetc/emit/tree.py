@@ -15,11 +15,14 @@ from typing import NamedTuple
 
 MANIFEST = "manifest.json"
 FLEET_PAGE = "FLEET.md"
-ALERT_RULES = "monitoring/alerts.yml"
+HOSTS_FOLDER = "hosts/"
+"""Where a tree has for each host a page for people, and a directory for each part of its release."""
 SPEC_FOLDER = "spec/"
+"""Where a tree has the texts that it was compiled from."""
 PARTS_FOLDER = f"{SPEC_FOLDER}parts/"
 """Where a tree has the files that its spec includes, by their path from the spec."""
-"""Where a tree has the texts that it was compiled from."""
+_OF_ONE = ("ansible/", HOSTS_FOLDER, "monitoring/agents/", "streams/")
+_OF_MANY = ("ansible/host_vars/", "ansible/inventory.json", "ansible/rollout.json")
 
 FILE_MODE = 0o644
 
@@ -59,6 +62,17 @@ def tree_of(artifacts: Iterable[Artifact]) -> Tree:
         if before.path == after.path:
             raise ValueError(f"two artifacts at {after.path}")
     return Tree(ordered)
+
+
+def is_released(path: str) -> bool:
+    """Whether a file belongs to the release of a host: all in its directories, but not its page beside them."""
+    return path.startswith(HOSTS_FOLDER) and path.count("/") > 2
+
+
+def is_shared(path: str) -> bool:
+    """Whether a file has facts about several nodes, so that changes of different nodes meet in it."""
+    page = path.startswith(HOSTS_FOLDER) and not is_released(path)
+    return page or path.startswith(_OF_MANY) or not path.startswith(_OF_ONE)
 
 
 def is_rolled_out(path: str) -> bool:
