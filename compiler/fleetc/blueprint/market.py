@@ -11,7 +11,10 @@ from fleetc.places.origin import Origin
 
 
 class MarketRow(NamedTuple):
-    """One gateway against one offer, as text; `wallet` is the paying one, empty if unknown."""
+    """One gateway against one offer, as text; `wallet` is the paying one, empty if unknown.
+
+    `verdict` is the outcome without its reasons and numbers.
+    """
 
     gateway: str
     work: str
@@ -19,6 +22,7 @@ class MarketRow(NamedTuple):
     asks: str
     pays: str
     outcome: str
+    verdict: str
     wallet: str = ""
 
 

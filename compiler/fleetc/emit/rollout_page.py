@@ -11,7 +11,7 @@ from functools import partial
 from fleetc.blueprint.blueprint import Blueprint, SecretVariable
 from fleetc.blueprint.shards import canary_hosts, shards_of
 from fleetc.emit.draft import Draft
-from fleetc.emit.fleet_page.cells import cell, word
+from fleetc.emit.pages.cells import cell, word
 from fleetc.emit.templates import Encoded, Rendered, Templates, View
 from fleetc.emit.traced import Mark
 from fleetc.places.origin import Origin, derived, given

@@ -64,6 +64,11 @@ def tree_of(artifacts: Iterable[Artifact]) -> Tree:
     return Tree(ordered)
 
 
+def page_of(host: str) -> str:
+    """The path of a host's page."""
+    return f"{HOSTS_FOLDER}{host}/README.md"
+
+
 def is_released(path: str) -> bool:
     """Whether a file belongs to the release of a host: all in its directories, but not its page beside them."""
     return path.startswith(HOSTS_FOLDER) and path.count("/") > 2

@@ -56,6 +56,7 @@ def _rows(fleet: Fleet, cells: Iterable[Cell], names: dict[Goods, str]) -> Itera
             pays="any price when nobody is cheaper" if gateway.ignore_max_price_if_needed else price_text(cell.cap),
             outcome=outcome_text(cell.decision, market_of(fleet).until(cell)),
             wallet=_wallet(payer(fleet, Node("gateways", cell.gateway, gateway))),
+            verdict=cell.decision.outcome,
         )
 
 
