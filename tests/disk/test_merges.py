@@ -111,6 +111,8 @@ TWO_REGIONS: dict[str, Edit] = {
     "the release": put('node_release = "v0.9.1"', 'node_release = "v0.9.0"'),
     "words": put("# Two regions, three gateways", "# Two regions, with three gateways"),
 }
+
+
 def watched(text: str) -> str:
     return f'{text}\n[monitoring]\nhost = "studio"\n'
 

@@ -86,12 +86,10 @@ class Assumed(NamedTuple):
 class MarketTables(NamedTuple):
     """Who can buy what from whom: row by row in a small fleet (`whole`), else a summary of each gateway.
 
-    `gateways` and `offers` are the largest counts that a fleet may have for `whole`; `rates` are (currency, worth).
+    `rates` are (currency, worth).
     """
 
     whole: bool = True
-    gateways: int = 0
-    offers: int = 0
     rows: tuple[MarketRow, ...] = ()
     summaries: tuple[MarketSummary, ...] = ()
     funds: tuple[FundsRow, ...] = ()

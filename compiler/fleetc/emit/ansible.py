@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import chain
 from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import (
@@ -130,7 +129,9 @@ def _unsafe(value: str) -> str:
 
 
 def _service(host: HostBlueprint, service: Service, digest: str, rest: str) -> tuple[str, str]:
-    """A node for the program on the host: its name and the rest, as JSON. `arguments` is the digest of its command line, each word ended by a NUL.
+    """A node for the program on the host: its name and the rest, as JSON.
+
+    `arguments` is the digest of its command line, each word ended by a NUL.
 
     Reviews leave out what comes last, from `health` on, because it follows from other files.
     """

@@ -30,7 +30,6 @@ def emit(blueprint: Blueprint, templates: Templates) -> Iterator[Draft]:
 
 
 def _view(blueprint: Blueprint, mark: Mark) -> View:
-    hosts = derived("the hosts of the fleet", ("hosts",))
     batches = derived(
         "batches follow from the settings of the rollout and from who uses whom", ("rollout",), ("hosts",)
     )
@@ -49,8 +48,6 @@ def _view(blueprint: Blueprint, mark: Mark) -> View:
     one = blueprint.in_order[0].name
     return {
         "fleet": mark(cell(blueprint.fleet), given("fleet", "name")),
-        "hosts": mark(len(blueprint.hosts), hosts),
-        "batches": mark(len(blueprint.batches), batches),
         "canary": [mark(cell(name), canary, given("hosts", name)) for name in canary_hosts(blueprint)],
         "variables": [mark(cell(name), *origins) for name, origins in variables],
         "commands": [mark(cell(name), *origins) for name, origins in commands],

@@ -74,10 +74,14 @@ def is_released(path: str) -> bool:
     return path.startswith(HOSTS_FOLDER) and path.count("/") > 2
 
 
+def is_page(path: str) -> bool:
+    """Whether a file is the page of the fleet or of a host."""
+    return path == FLEET_PAGE or (path.startswith(HOSTS_FOLDER) and not is_released(path))
+
+
 def is_shared(path: str) -> bool:
     """Whether a file has facts about several nodes, so that changes of different nodes meet in it."""
-    page = path.startswith(HOSTS_FOLDER) and not is_released(path)
-    return page or path.startswith(_OF_MANY) or not path.startswith(_OF_ONE)
+    return is_page(path) or path.startswith(_OF_MANY) or not path.startswith(_OF_ONE)
 
 
 def is_rolled_out(path: str) -> bool:

@@ -6,8 +6,7 @@ In: the blueprint. Out: the view of a template, with the origins of each cell.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, groupby
-from operator import attrgetter
+from itertools import groupby
 
 from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.blueprint.tasks import PEOPLE
@@ -19,7 +18,7 @@ from fleetc.emit.pages.market import market_view
 from fleetc.emit.pages.picture import PICTURE_LIMIT, drawings, drawn_whole
 from fleetc.emit.pages.watching import monitoring_view
 from fleetc.emit.templates import Encoded, Templates, View, Word
-from fleetc.emit.traced import Mark, together
+from fleetc.emit.traced import Mark
 from fleetc.places.origin import derived, given
 from fleetc.upstream import format_release
 

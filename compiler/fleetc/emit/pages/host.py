@@ -42,10 +42,11 @@ def host_view(around: Around, host: HostBlueprint, mark: Mark) -> View:
         "nodes": [_node(around, host, service, mark) for service in host.services],
         "ports": [*_ports(host, (one for one in host.listeners if one.owner not in owners), mark)],
         "tasks": [
-            (text(who), [task_row(task, (), mark) for task in tasks])
-            for who, tasks in groupby(own, attrgetter("who"))
+            (text(who), [task_row(task, (), mark) for task in tasks]) for who, tasks in groupby(own, attrgetter("who"))
         ],
-        "shared": [mark(text(_said(task)), *task.origins) for task in shared],
+        "shared": [
+            mark((text(task.words), cell(task.subject) if task.subject else ""), *task.origins) for task in shared
+        ],
         **stack_view(host, mark),
         **project_view(around, host.name, mark),
     }
@@ -123,10 +124,6 @@ def _tasks(around: Around, host: HostBlueprint) -> tuple[list[Task], list[Task]]
     tasks = around.tasks.get(host.name, [])
     shared = [task for task in tasks if common_of(task) in around.common]
     return [task for task in tasks if task not in shared], shared
-
-
-def _said(task: Task) -> str:
-    return f"{task.words}: {task.subject}" if task.subject else task.words
 
 
 def task_row(task: Task, hosts: Sequence[str], mark: Mark) -> object:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.blueprint.market import RunnerRow
-from fleetc.emit.pages.cells import cell, named, word
+from fleetc.emit.pages.cells import cell, named, text, word
 from fleetc.emit.templates import View
 from fleetc.emit.traced import Mark, together
 from fleetc.places.origin import Origin, derived, given
@@ -18,7 +18,8 @@ from fleetc.places.origin import Origin, derived, given
 def market_view(blueprint: Blueprint, mark: Mark) -> View:
     """Buyers, sellers and wallets, in groups; an empty text is an unknown value."""
     market = blueprint.market
-    buyers = together(given("gateways", found.gateway) for found in (*market.rows, *market.summaries))
+    names = [*(row.gateway for row in market.rows), *(row.gateway for row in market.summaries)]
+    buyers = together(given("gateways", name) for name in names)
     return {
         "whole_market": mark(market.whole, *buyers),
         "purchases": [*_purchases(blueprint, mark)],
@@ -42,7 +43,7 @@ def _purchases(blueprint: Blueprint, mark: Mark) -> Iterator[object]:
             *(("orchestrators", name) for name in orchestrators),
             *([("models", work.removeprefix("model "))] if work.startswith("model ") else []),
         )
-        yield mark((named(gateways), cell(work), cell(verdict), named(orchestrators)), origin)
+        yield mark((named(gateways), cell(work), text(verdict), named(orchestrators)), origin)
 
 
 def _wallets(blueprint: Blueprint, mark: Mark) -> Iterator[object]:

@@ -217,7 +217,10 @@ def _summary(blueprint: Blueprint, mark: Mark) -> View:
 
     return {
         "regions": [
-            {"id": end(region), "label": mark(": ".join([region or "no region", ", ".join(sorted(found))]), origin)}
+            {
+                "id": end(region),
+                "label": mark(" with ".join(filter(None, [region or "no region", ", ".join(sorted(found))])), origin),
+            }
             for region, found in sorted(roles.items())
         ],
         "links": [

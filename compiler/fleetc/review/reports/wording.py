@@ -353,6 +353,8 @@ def _own_names(path: str) -> tuple[str, ...]:
     parts = path.split("/")
     if len(parts) == 3 and parts[:2] == ["ansible", "host_vars"]:
         return (parts[2].removesuffix(".json"),)
+    if len(parts) == 3 and parts[0] == "hosts":
+        return (parts[1],)
     return (*parts[1:3], f"livepeer-{parts[2]}") if len(parts) == 4 and parts[0] == "hosts" else ()
 
 
