@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from fleetc.emit.tree import SPEC_FOLDER
+from fleetc.emit.tree import SPEC_FOLDER, is_released
 from fleetc.review.data import IMPACTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review, RuleNote
 from fleetc.review.gravity import TONES, gravity, tone
 from fleetc.text.counting import counted, first_of
@@ -397,6 +397,6 @@ def by_gravity(groups: Iterable[Alike], known: dict[tuple[str, int, int], int]) 
 
     def gravest(group: Alike) -> tuple[bool, int, bool]:
         places = [index for line in group.first.lines if (index := change_of(line, known)) is not None]
-        return not places, min(places, default=0), not group.first.path.startswith("hosts/")
+        return not places, min(places, default=0), not is_released(group.first.path)
 
     return sorted(groups, key=gravest)
