@@ -266,7 +266,7 @@ def test_pages_say_what_is_read_and_what_is_not() -> None:
     pages = {a.path: a.content.decode() for a in whole().tree.artifacts if a.path.endswith(".md")}  # type: ignore[union-attr]
     section = pages["FLEET.md"].partition("## Monitoring")[2].partition("\n## ")[0]
     assert "| `orch` | livepeer | `127.0.0.1:7935` |" in pages["hosts/second/README.md"]
-    assert "| `gate` | livepeer | `127.0.0.1:5935` |" in pages["hosts/edge/README.md"]
+    assert "| `gate` | livepeer | `127.0.0.1:5935` |" in pages["hosts/front/README.md"]
     assert "balance of wallet payer" in section and "registration of the slots of stage" in section
     assert "firewall" in section
 
