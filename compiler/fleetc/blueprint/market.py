@@ -1,6 +1,6 @@
 """Who can buy what from whom and how long funds last, as text for the page and for reviews.
 
-Made by `lower/market.py`, read by `emit/fleet_page/` and `review/`.
+Made by `lower/market.py`, read by `emit/pages/` and `review/`.
 """
 
 from __future__ import annotations
