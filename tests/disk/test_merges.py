@@ -273,15 +273,12 @@ def test_merged_spec_compiles_to_the_union(name: str, mine: str, theirs: str, re
 # --- trees ----------------------------------------------------------------------------------------
 
 MEETING = {
-    ("dual-onchain", "a price", "a price of a model"): {"ansible/host_vars/gpu.json"},
+    ("dual-onchain", "a price", "a price of a model"): {"ansible/host_vars/gpu.json", "manifest.json"},
     ("two-regions", "a node in the east", "a node in the west"): MEET[
         "two-regions", "a node in the east", "a node in the west"
     ],
     ("two-regions", "a node removed", "the release"): {
-        "FLEET.md",
-        "hosts/eu-edge-2/README.md",
-        "manifest.json",
-        "ansible/host_vars/eu-edge-2.json",
+        *("FLEET.md", "hosts/eu-edge-2/README.md", "manifest.json", "ansible/host_vars/eu-edge-2.json"),
         "hosts/eu-edge-2/eu-images/compose.yaml",
     },
 }

@@ -21,8 +21,9 @@ SPEC_FOLDER = "spec/"
 """Where a tree has the texts that it was compiled from."""
 PARTS_FOLDER = f"{SPEC_FOLDER}parts/"
 """Where a tree has the files that its spec includes, by their path from the spec."""
+HOST_VARIABLES = "ansible/host_vars/"
 _OF_ONE = ("ansible/", HOSTS_FOLDER, "monitoring/agents/", "streams/")
-_OF_MANY = ("ansible/host_vars/", "ansible/inventory.json", "ansible/rollout.json")
+_OF_MANY = (HOST_VARIABLES, "ansible/inventory.json", "ansible/rollout.json")
 
 FILE_MODE = 0o644
 

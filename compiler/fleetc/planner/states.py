@@ -14,12 +14,9 @@ from typing import Any
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
 from fleetc.emit.host_program import steps_in
 from fleetc.emit.release import NOTHING, host_digest, releases_in
-from fleetc.emit.tree import Artifact, Tree
+from fleetc.emit.tree import HOST_VARIABLES, MANIFEST, Artifact, Tree
 from fleetc.planner.data import RECORDED, UNKNOWN, HostState, ProcessState, Step
 from fleetc.planner.stacks import recorded_units, secret_places
-
-HOST_FILES = "ansible/host_vars/"
-"""The files of a tree with the state of each host."""
 
 
 class RecordError(ValueError):
@@ -48,7 +45,7 @@ def recorded_places(tree: Tree) -> dict[str, tuple[str, int]]:
 
 def release_in(tree: Tree, host: str) -> str:
     """The digest of the release that a compiled tree has for a host."""
-    return _release_in(json.loads(tree.as_mapping()[f"{HOST_FILES}{host}.json"].content))
+    return _release_in(json.loads(tree.as_mapping()[f"{HOST_VARIABLES}{host}.json"].content))
 
 
 def _release_in(variables: Mapping[str, Any]) -> str:
@@ -59,11 +56,24 @@ def _release_in(variables: Mapping[str, Any]) -> str:
 
 
 def _host_files(tree: Tree) -> Iterator[Artifact]:
-    return (artifact for artifact in tree.artifacts if artifact.path.startswith(HOST_FILES))
+    digests = _manifest_digests(tree)
+    for artifact in tree.artifacts:
+        if artifact.path.startswith(HOST_VARIABLES):
+            if digests.get(artifact.path) not in ("", artifact.sha256):  # those of several nodes have none
+                raise RecordError(f"{artifact.path} is not what the manifest lists")
+            yield artifact
 
 
 def _host_of(artifact: Artifact) -> str:
-    return artifact.path.removeprefix(HOST_FILES).removesuffix(".json")
+    return artifact.path.removeprefix(HOST_VARIABLES).removesuffix(".json")
+
+
+def _manifest_digests(tree: Tree) -> dict[str, str]:
+    try:
+        listed = json.loads(tree.as_mapping()[MANIFEST].content)["files"]
+        return {file["path"]: file.get("sha256", "") for file in listed}
+    except (ValueError, KeyError, TypeError, AttributeError) as failure:
+        raise RecordError(f"{MANIFEST} does not list its files") from failure
 
 
 def recorded_place(artifact: Artifact) -> tuple[str, int]:

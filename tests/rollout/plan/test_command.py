@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -118,13 +119,10 @@ def test_each_host_has_its_own_effects_and_not_those_of_the_fleet(place: Workpla
 def test_a_revision_that_was_rolled_out_is_its_committed_tree(place: Workplace) -> None:
     """Another version of fleetc compiles the same spec to other digests, which no host has been given."""
     before = releases_in(files.read_tree(place.tree))["eu-ai"]
-    edit(place.tree / "hosts/eu-ai/eu-images-1/node.env", "#", "# another\n#")
-    marks = place.tree / "ansible/host_vars/eu-ai.json"
+    recorded(place, "hosts/eu-ai/eu-images-1/node.env", "#", "# another\n#")
     other = releases_in(files.read_tree(place.tree))["eu-ai"]
-    variables = "eu-images-1/node.env"
-    edit(place.tree / "manifest.json", before.files[variables], other.files[variables])
-    (node,) = json.loads(marks.read_text())["fleet_host_services"]
-    edit(marks, node["digest"], other.directories["eu-images-1"])
+    node = "eu-images-1"
+    recorded(place, "ansible/host_vars/eu-ai.json", before.directories[node], other.directories[node])
     git_in("init", "--quiet")
     git_in("add", ".")
     git_in("commit", "--quiet", "-m", "as another version wrote it")
@@ -142,6 +140,17 @@ def test_a_revision_that_was_rolled_out_is_its_committed_tree(place: Workplace) 
     place.compile()
     assert place.run("plan", "--against", "HEAD", "-o", "plan.json").code == 0
     assert place.read().baseline.hosts[0].release != other.host
+
+
+def recorded(place: Workplace, path: str, old: str, new: str) -> None:
+    """Change a file of the tree, and its digest in the manifest."""
+    before = _sha256(place.tree / path)
+    edit(place.tree / path, old, new)
+    edit(place.tree / "manifest.json", before, _sha256(place.tree / path))
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 PLACE = 'address = "198.51.100.13"'

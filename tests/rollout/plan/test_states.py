@@ -185,6 +185,9 @@ def test_a_tree_says_what_runs_once_it_is_rolled_out() -> None:
         ("ansible/host_vars/gpu-1.json", b"{}\n"),
         ("ansible/host_vars/gpu-1.json", b"nonsense"),
         ("hosts/gpu-1/orch-a/launch.flags", b"-a=1\n"),
+        ("manifest.json", b"{}"),
+        ("manifest.json", b"[]"),
+        ("manifest.json", b'{"files": [1]}'),
     ],
 )
 def test_a_tree_that_was_edited_is_no_record(path: str, content: bytes) -> None:
