@@ -1,4 +1,4 @@
-"""What people provide before the first rollout: the same in FLEET.md and in `fleetc todo`, with commands to copy."""
+"""What people provide before the first rollout: the same on the pages and in `fleetc todo`, with commands to copy."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -45,12 +46,16 @@ def test_command_and_document_say_the_same(name: str) -> None:
     done = fleetc("todo", ROOT / "inventories" / name, "--format", "json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)["tasks"]
-    page = (ROOT / "inventories" / name / "rendered/FLEET.md").read_text(encoding="utf-8")
-    section = page.partition("## Before the first rollout\n")[2].partition("\n## ")[0]
-    assert section.count("\n- [ ] ") == len(told) > 0
-    assert [line.removeprefix("### ") for line in section.splitlines() if line.startswith("### ")] == list(
-        dict.fromkeys(task["who"] for task in told)
-    )
+    tree = compiled_example(name).tree
+    assert tree is not None
+    pages = {a.path: a.content.decode() for a in tree.artifacts if a.path.endswith(".md")}
+    sections = {path: page.partition("## Before the first rollout\n")[2] for path, page in pages.items()}
+    lines = {path: [line for line in text.split("\n") if line.startswith("- [ ] ")] for path, text in sections.items()}
+    for host in {task["host"] for task in told} - {""}:
+        assert len(lines[f"hosts/{host}/README.md"]) == sum(task["host"] == host for task in told)
+    common = Counter((t["who"], t["words"], t["subject"], t["command"]) for t in told if t["host"])
+    shared = sum(count > 1 for count in common.values()) + sum(not task["host"] for task in told)
+    assert len(lines["FLEET.md"]) == shared
 
 
 def test_questions_of_the_spec_come_first_at_their_lines(tmp_path: Path) -> None:

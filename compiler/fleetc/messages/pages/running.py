@@ -10,8 +10,8 @@ from fleetc.messages.pages.page import Page
 RUNNING_PAGES: dict[str, Page] = {
     "port-exposed": Page(
         "What is meant for a host alone, such as the administration of a node, answers at its public address.",
-        "whoever reaches it can do there what FLEET.md says of that port, without a password, such as withdraw a "
-        "deposit. A proxy, a container or a program's own defaults lead there, not the spec.",
+        "whoever reaches it can do there what the page of the host says of that port, without a password, such as "
+        "withdraw a deposit. A proxy, a container or a program's own defaults lead there, not the spec.",
         "Close that port in the firewall, and find the proxy, the container or the rule that leads to it.",
     ),
     "changed-on-host": Page(
