@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 from fleetc.blueprint.out import out_of, running
-from fleetc.emit.tree import Tree
+from fleetc.emit.tree import Tree, is_released
 from fleetc.planner.fates import fates
+from fleetc.planner.states import recorded_states, release_in
 from tests.rules.support import avatars, free_gateway, free_orchestrator, host, offchain, runner, staged
 from tests.support import compile_text
 
@@ -38,24 +39,29 @@ def variables(of: Tree, name: str) -> dict[str, Any]:
     return found
 
 
+def outs(own: dict[str, Any]) -> dict[str, str]:
+    return {one["name"]["__ansible_unsafe"]: one["why"]["__ansible_unsafe"] for one in own["fleet_host_out"]}
+
+
 def contents(of: Tree) -> dict[str, bytes]:
     return {path: artifact.content for path, artifact in of.as_mapping().items()}
 
 
 def test_files_stay_and_one_says_why() -> None:
     whole, without = contents(tree(fleet())), contents(tree(fleet(out=OUT)))
-    mine = {path for path in whole if path.startswith("hosts/")}
-    assert {path for path in without if path.startswith("hosts/")} - mine == {"hosts/third/away/out-of-service.txt"}
+    mine = {path for path in whole if is_released(path)}
+    assert {path for path in without if is_released(path)} - mine == {"hosts/third/away/out-of-service.txt"}
     assert all(without[path] == whole[path] for path in mine), "no list of a buyer changes"
     assert without["hosts/third/away/out-of-service.txt"].decode() == f"{WORDS}\n"
 
 
 def test_host_wants_nothing_of_it_and_has_a_release_of_its_own() -> None:
-    whole, host_out, node_out = (variables(tree(text), "third") for text in (fleet(), fleet(OUT), fleet(out=None)))
-    assert host_out["fleet_host_services"] == [] and host_out["fleet_host_out"] == {"away": {"__ansible_unsafe": WORDS}}
+    whole, host_out = (variables(tree(text), "third") for text in (fleet(), fleet(OUT)))
+    assert host_out["fleet_host_services"] == [] and outs(host_out) == {"away": WORDS}
     assert not any("away" in json.dumps(need) for need in host_out["fleet_host_needs"])
-    assert host_out["fleet_host_digest"] != whole["fleet_host_digest"] == node_out["fleet_host_digest"]
-    assert "fleet_host_out" not in whole
+    releases = [release_in(tree(text), "third") for text in (fleet(OUT), fleet(), fleet(out=None))]
+    assert releases[0] != releases[1] == releases[2] and "fleet_host_out" not in whole
+    assert recorded_states(tree(fleet(OUT)))["third"].release == releases[0], "the record names the files"
     own = compile_text(fleet().replace("[orchestrators.away]\n", f"[orchestrators.away]\nout = {OUT}\n"))
     assert own.tree is not None and variables(own.tree, "third") == host_out, "the same at the node"
 
@@ -99,10 +105,10 @@ def test_running_fleet_has_neither_it_nor_its_edges() -> None:
 def test_stack_and_live_runners_of_a_host_go_with_it() -> None:
     text = staged(avatars(host='"gpu"')).replace("[hosts.gpu]\n", f"[hosts.gpu]\nout = {OUT}\n")
     own = variables(tree(text), "gpu")
-    assert "fleet_host_stack_slots" not in own and own["fleet_host_out"] == {"avatar": {"__ansible_unsafe": WORDS}}
+    assert "fleet_host_stack_slots" not in own and outs(own) == {"avatar": WORDS}
     steps = fates(contents(tree(staged(avatars(host='"gpu"')))), contents(tree(text))).steps["gpu"]
     reasons = {(step.do, step.reason) for step in steps if step.node}
     assert reasons == {("retire", f"it is out of service {WORDS}")}
     running = offchain(runner(host='"edge"'))
     alone = variables(tree(running.replace("[hosts.edge]\n", f"[hosts.edge]\nout = {OUT}\n")), "edge")
-    assert alone["fleet_host_services"] == [] and "echo" in alone["fleet_host_out"]
+    assert alone["fleet_host_services"] == [] and outs(alone) == {"echo": WORDS}
