@@ -31,7 +31,7 @@ from tests.rules.support import (
 from tests.support import compile_text
 
 OUT = '{ until = 2027-01-31, reason = "new power supply" }'
-NEEDED, DUTY = "needed-node-out", "duty-of-node-out"
+NEEDED = "needed-node-out"
 TWO = free_orchestrator("other", host='"edge"', max_sessions="4")
 
 
@@ -118,24 +118,24 @@ def test_signer_redeemer_and_the_host_of_prometheus() -> None:
 
 def test_reward_is_called_elsewhere() -> None:
     alone = onchain(orchestrator(out=OUT))
-    said = flagged(alone, DUTY, Severity.WARNING)
+    said = flagged(alone, NEEDED, Severity.WARNING)
     assert "orch is out of service, so nobody calls reward for wallet earner" in said and "add a reward caller" in said
     both = onchain(orchestrator(out=OUT), reward_caller())
     both = both.replace("[wallets.earner]", "[wallets.earner]\nreward_by = WHO")
-    assert 'write reward_by = "caller"' in flagged(both.replace("WHO", '"orch"'), DUTY, Severity.WARNING)
-    assert printed(both.replace("WHO", '"caller"'), DUTY) == "no problems\n"
-    assert printed(both.replace("WHO", '"none"'), DUTY) == "no problems\n"
-    assert printed(SOUND, DUTY) == "no problems\n", "off-chain nobody calls reward"
+    assert 'write reward_by = "caller"' in flagged(both.replace("WHO", '"orch"'), NEEDED, Severity.WARNING)
+    assert printed(both.replace("WHO", '"caller"'), NEEDED) == "no problems\n"
+    assert printed(both.replace("WHO", '"none"'), NEEDED) == "no problems\n"
+    assert printed(SOUND, NEEDED) == "no problems\n", "off-chain nobody calls reward"
 
 
 def test_registered_address_is_elsewhere() -> None:
     other = orchestrator("other", host='"edge"')
     text = onchain(orchestrator(out=OUT), other).replace("[wallets.earner]", '[wallets.earner]\nreward_by = "other"')
-    said = flagged(text, DUTY, Severity.WARNING)
+    said = flagged(text, NEEDED, Severity.WARNING)
     assert "the registry may have its address, not that of other" in said and 'register the address of "other"' in said
     apart = wallet(address='"0x4444444444444444444444444444444444444444"')
     own = onchain(orchestrator(out=OUT), orchestrator("other", host='"edge"', wallet='"third"'), apart)
-    assert "registry" not in printed(own, DUTY), "another account has an address of its own"
+    assert "registry" not in printed(own, NEEDED), "another account has an address of its own"
 
 
 def test_host_takes_its_nodes_with_it() -> None:

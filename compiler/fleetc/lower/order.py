@@ -124,7 +124,8 @@ def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozense
     They are the hosts with gateways, and for each gateway the hosts of its video orchestrators, and of its AI
     orchestrators.
     """
-    sellers = {name: Node("orchestrators", name, settings) for name, settings in fleet.orchestrators.items()}
+    running = [node for node in fleet.nodes if effective.out_of(fleet, node) is None]
+    sellers = {node.name: node for node in running if node.table == "orchestrators"}
     named: dict[str, list[str]] = {}
     finders: list[Node] = []
     for edge in edges:
@@ -132,14 +133,9 @@ def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozense
             named.setdefault(edge.source, []).append(edge.target)
         elif edge.kind == "finds" and edge.source in fleet.gateways:
             finders.append(Node("gateways", edge.source, fleet.gateways[edge.source]))
-    gateways = (Node("gateways", name, settings) for name, settings in fleet.gateways.items())
-    groups = {frozenset(node.settings.host for node in gateways if effective.out_of(fleet, node) is None)}
+    groups = {frozenset(node.settings.host for node in running if node.table == "gateways")}
     for serves in (effective.serves_video, effective.serves_ai):
-        homes = {
-            name: node.settings.host
-            for name, node in sellers.items()
-            if serves(node) and effective.out_of(fleet, node) is None
-        }
+        homes = {name: node.settings.host for name, node in sellers.items() if serves(node)}
         if any(serves(finder) for finder in finders):
             groups.add(frozenset(homes.values()))
         for name, names in named.items():
