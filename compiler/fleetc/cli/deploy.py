@@ -30,10 +30,12 @@ from fleetc.cli.shared.options import (
     SpecArgument,
     TakeOverOption,
     TodayOption,
+    WithoutOption,
 )
 from fleetc.cli.shared.output import message, wrong_usage
 from fleetc.cli.shared.planned import around, refusals, shard_of
 from fleetc.cli.shared.rolling import About, need_check, opened_journal, skipped, tell
+from fleetc.cli.shared.selecting import chosen
 from fleetc.cli.shared.taking_over import keep_running, takeovers
 from fleetc.cli.shared.working import (
     compile_or_exit,
@@ -63,6 +65,7 @@ def deploy(
     overlay: OverlayOption = None,
     check: Annotated[bool, typer.Option("--check", help="Change nothing; ask what hosts lack and would do.")] = False,
     limit: LimitOption = None,
+    without: WithoutOption = None,
     shard: ShardOption = None,
     plan: Annotated[
         Path | None,
@@ -101,11 +104,13 @@ def deploy(
     signed = {"allowed_signers": allowed_signers, "signer": signer}
     settings = load_settings(spec, overlay=overlay, output=output, journal=journal, **signed)
     need_check(form, check)
-    _need_sense(limit, shard, plan, resume, check, allowed_signers or signer, keep_running)
+    _need_sense(limit or without, shard, plan, resume, check, allowed_signers or signer, keep_running)
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
     part = shard_of(shard)
     if plan is not None:
+        if without:
+            wrong_usage("a plan has its hosts, so it takes no --without")
         deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated, form)
         return
     _need_no_signature(spec, settings)
@@ -119,7 +124,7 @@ def deploy(
         message(f"note: part {part} has no hosts, so there is nothing to do: take fewer parts")
         return
     with opened_journal(spec, settings, blueprint.fleet, check, form) as own:
-        hosts, part = resumed(own, tree) if resume else (tuple(limit or ()), part)
+        hosts, part = resumed(own, tree) if resume else (chosen(compiled, limit, without), part)
         if keep_running:
             _keep_running(tree, blueprint, hosts_of(blueprint, hosts, part), settings, check)
         with progress(sys.stderr, hosts=not check) as show:

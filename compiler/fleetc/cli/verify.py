@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
-from fleetc.cli.shared.options import HERE, LimitOption, OverlayOption, SpecArgument, TreeOption
+from fleetc.cli.shared.options import HERE, LimitOption, OverlayOption, SpecArgument, TreeOption, WithoutOption
 from fleetc.cli.shared.output import coloured, message, wrong_usage
+from fleetc.cli.shared.selecting import chosen
 from fleetc.cli.shared.working import compile_or_exit, load_settings, need_fresh, target_of, tell_out, tell_settings
 from fleetc.messages.forms import Format, written
 
@@ -76,6 +77,7 @@ def verify(
     output: TreeOption = None,
     overlay: OverlayOption = None,
     limit: LimitOption = None,
+    without: WithoutOption = None,
     form: Annotated[VerifyFormat, typer.Option("--format", help="Output format.")] = VerifyFormat.text,
     public: Annotated[bool, typer.Option("--public/--no-public", help="Ask public addresses from here too.")] = True,
     watch: Annotated[
@@ -97,7 +99,7 @@ def verify(
     tell_settings(spec, settings)
     tell_out(compiled.sound.blueprint)
     need_fresh(compiled.sound.tree, target_of(spec, settings))
-    request = _Request(spec, settings, compiled, tuple(limit or ()), public, form, write)
+    request = _Request(spec, settings, compiled, chosen(compiled, limit, without), public, form, write)
     if watch is not None:
         _watch(request, watch)
     look = _look(request)

@@ -77,19 +77,9 @@ def _out(value: Any) -> Out:
     return Out(**value)
 
 
-_TEXT = {"type": "string"}
-OutOfService = Annotated[
-    Out,
-    Parsed(_out),
-    WithJsonSchema(
-        {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["until", "reason"],
-            "properties": {"until": {**_TEXT, "format": "date"}, "reason": _TEXT, "owner": _TEXT},
-        }
-    ),
-]
+_PARTS = {"until": {"type": "string", "format": "date"}} | {key: {"type": "string"} for key in ("reason", "owner")}
+_FORM = {"type": "object", "additionalProperties": False, "required": ["until", "reason"], "properties": _PARTS}
+OutOfService = Annotated[Out, Parsed(_out), WithJsonSchema(_FORM)]
 
 
 class FleetSettings(Base):

@@ -32,11 +32,10 @@ def of_outs(fleet: Fleet, today: date | None) -> Iterator[Diagnostic]:
         place = (*path, "out")
         if out.until < today:
             message = f"{path[1]} was out of service {out.words}, and today is {today}"
-            advice = "remove this line to bring it back, or write another day"
             label = Label((*place, "until"), _answers(out.owner))
-            yield error("out-of-service-expired", message, label, help=advice)
-            continue
-        yield from _ending("out-of-service-ends-soon", f"{path[1]} is out of service", place, out, today)
+            yield error("out-of-service-expired", message, label, help="remove it, or write another day")
+        else:
+            yield from _ending("out-of-service-ends-soon", f"{path[1]} is out of service", place, out, today)
 
 
 def _answers(owner: str | None) -> str:

@@ -72,7 +72,11 @@ def _hosts(name: str, help: str, hidden: bool = False) -> Any:
     return typer.Option(name, metavar="HOST", help=help, hidden=hidden, autocompletion=completing.hosts)
 
 
-LimitOption = Annotated[list[str] | None, _hosts("--limit", "Only this host; repeatable.")]
+LimitOption = Annotated[
+    list[str] | None,
+    _hosts("--limit", 'Only this host, or those of "eu-*", region=, class= or node=; repeatable.'),
+]
+WithoutOption = Annotated[list[str] | None, _hosts("--without", "All but this host, or those chosen so; repeatable.")]
 ClearOption = Annotated[
     list[str] | None, _hosts("--clear", "Try this host in quarantine again; repeatable.", hidden=True)
 ]

@@ -16,7 +16,6 @@ import typer
 from fleetc.cli.shared.output import PROBLEMS, USAGE, Failures, about_foreign, message, plain, print_blocks, report
 from fleetc.emit.tree import MANIFEST
 from fleetc.messages.forms import Format
-from fleetc.text.counting import first_of
 
 if TYPE_CHECKING:
     from fleetc.blueprint.blueprint import Blueprint
@@ -219,11 +218,8 @@ def tell_out(blueprint: Blueprint) -> None:
     """Print what is out of service: rollouts, `verify` and monitoring go on without it."""
     from fleetc.blueprint.out import out_of
 
-    names: dict[str, list[str]] = {}
     for name, words in out_of(blueprint).items():
-        names.setdefault(words, []).append(name)
-    for words, out in names.items():
-        message(f"note: out of service {plain(words)}: {first_of(out, 10)}")
+        message(f"note: {name} is out of service {plain(words)}")
 
 
 def need_fresh(tree: Tree, target: Path) -> None:

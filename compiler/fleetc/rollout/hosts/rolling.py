@@ -115,10 +115,8 @@ class Rollout:
         """What a host said, with what it will run by the tree. Only the host knows its kept releases."""
         if begun.host in self.goal.back_to or not begun.answered:
             return begun
-        services = (
-            running_on(host).services for host in self.blueprint.hosts if host.name == begun.host
-        )  # none of one that left
-        return begun._replace(wants={service.name: service.exclusive for own in services for service in own})
+        own = (host for host in self.blueprint.hosts if host.name == begun.host)  # none of one that left
+        return begun._replace(wants={one.name: one.exclusive for host in own for one in running_on(host).services})
 
     def ask_others(self, begun: Mapping[str, Begun]) -> None:
         """If a node moves to a host in the limit, ask all other hosts what they run."""

@@ -29,7 +29,6 @@ from collections.abc import Iterator
 from fleetc.analysis.discovery import registrations, searches
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
-from fleetc.language.worker import Transcoder
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 from fleetc.text.counting import first_of
 from fleetc.text.suggestions import one_of
@@ -75,30 +74,14 @@ def _without_sellers(fleet: Fleet, gateway: Node) -> Iterator[Diagnostic]:
         if not search.closed or not serves(gateway):
             continue  # others may sell to it
         sellers = [fleet.nodes_by_name[name] for name in search.found if not search.why_not(name)]
-        out = {node.name: _stopped(fleet, node, what) for node in sellers if serves(node)}
-        missing = [cause for cause in out.values() if cause is not None]
-        if missing and len(missing) == len(out):
-            names = first_of([*out], _SHOWN)
-            message = f"gateway {gateway.name} buys {what} from {names} alone, and nobody there is in service"
+        outs = {node.name: effective.out_of(fleet, node) for node in sellers if serves(node)}
+        missing = [Label(out.origin.paths[0], name) for name, out in outs.items() if out is not None]
+        if missing and len(missing) == len(outs):
+            message = f"gateway {gateway.name} buys {what} from {first_of([*outs], _SHOWN)} alone, out of service"
             labels = [*missing[1:_SHOWN], Label((*gateway.path, "orchestrators"), "buys from nobody else")]
             advice = f"add another orchestrator to {gateway.name}, or take {gateway.name} out of service too"
             yield error(_CODE, message, missing[0], labels, advice)
             return
-
-
-def _stopped(fleet: Fleet, seller: Node, what: str) -> Label | None:
-    """Why an orchestrator sells nothing: it is out of service, or all who work for it are; None if it sells."""
-    out = effective.out_of(fleet, seller)
-    if out is not None:
-        return Label(out.origin.paths[0], seller.name)
-    video = what == "video"
-    works = effective.transcodes(fleet, seller) if video else effective.runs_models(fleet, seller)
-    own = fleet.workers_by_orchestrator.get(seller.name, ())
-    outs = [effective.out_of(fleet, one) for one in own if isinstance(one.settings, Transcoder) == video]
-    known = [one for one in outs if one is not None]
-    if works.value or not known or len(known) < len(outs):
-        return None
-    return Label(known[0].origin.paths[0], f"nobody works for {seller.name}")
 
 
 def _without_caller(fleet: Fleet) -> Iterator[Diagnostic]:
