@@ -407,8 +407,8 @@ def test_command_line_stays_small_enough_to_be_known() -> None:
         assert f"--{option}' requires an argument" in fleetc(command, f"--{option}").stderr
 
 
-HIDDEN = {"--clear", "--keep-running", "--renamed", "--take-over"}
-"""Options that a message names for the case in which they help."""
+HIDDEN = {"--clear", "--keep-running", "--renamed", "--take-over", "--without"}
+"""Options that a message, or the help of another option, names for the case in which they help."""
 
 
 def test_guide_names_the_commands_of_the_help() -> None:

@@ -125,9 +125,7 @@ def skipped(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
         if not reason.strip():
             wrong_usage(f"--skip takes a code and a reason: --skip {plain(code)}='why this is fine here'")
         if code == UNREACHABLE:
-            wrong_usage(
-                "a host that cannot be reached gets no release: leave --skip out, and name the others with --limit"
-            )
+            wrong_usage("a host that cannot be reached gets no release: write --without HOST in place of --skip")
         if code not in HOST_PAGES:
             wrong_usage(f'no finding of a host has the code "{plain(code)}"; {did_you_mean(code, HOST_PAGES)}')
         reasons.append((code, reason.strip()))

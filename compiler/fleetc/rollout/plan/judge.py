@@ -184,7 +184,7 @@ def of_baseline(
             reached.append(then.host)
         elif now.known == UNKNOWN:
             message = f"fleetc cannot tell what {then.host} runs: {now.note}"
-            advice = "make the host reachable and try again, or make a plan with --limit that leaves it out"
+            advice = f"make the host reachable and try again, or make a plan with --without {then.host}"
             refusals.append(Refusal("plan-host-unreachable", message, advice))
         elif then.known == UNKNOWN:
             continue
