@@ -108,3 +108,8 @@ def test_a_line_of_a_spec_that_is_not_finished_stays_one(line: str, tmp_path: Pa
     (tmp_path / "fleet.toml").write_text(f"{DEMO}{line}\n")
     shown = fleetc("check", cwd=tmp_path).stdout
     assert "error[toml-syntax]" in shown and "spec-in-other-form" not in shown
+
+
+def test_the_first_word_of_a_new_spec_is_no_command(tmp_path: Path) -> None:
+    (tmp_path / "fleet.toml").write_text("spe\n")
+    assert "error[toml-syntax]" in fleetc("check", cwd=tmp_path).stdout
