@@ -42,7 +42,7 @@ def plain_project(tree: Path, directory: Path, top: str = "/opt/plain") -> None:
     words[first.name] = "{{ inventory_hostname }}"
     tasks: list[dict[str, Any]] = []
     handlers: list[dict[str, Any]] = []
-    for number, node in enumerate(sorted(path.name for path in first.iterdir())):
+    for number, node in enumerate(sorted(path.name for path in first.iterdir() if path.is_dir())):
         own, common = _templated(node, words), {"mode": "0644"}
         place = f"{top}/{own}"
         tasks.append({"name": f"Directory of {own}", "file": {"path": place, "state": "directory", "mode": "0755"}})
