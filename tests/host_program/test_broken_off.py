@@ -126,7 +126,7 @@ class Machine:
         """Stage a release, and write down a switch to it that nobody has begun."""
         staged = self.ask("stage", **request(release, self.program))
         assert staged["ok"], staged
-        switch: dict[str, Any] = self.program["begin_switch"](staged["release"], {})
+        switch: dict[str, Any] = self.program["begin_switch"](staged["release"], {"id": staged["switch"]})
         return switch
 
     def forward(self, release: int) -> str:
@@ -513,9 +513,9 @@ def test_clearing_a_quarantine_is_not_used_up_by_a_rollout_that_is_refused(machi
     assert machine.ask("begin", plan=PLAN, **three)["code"] == "host-quarantined"
     assert machine.ask("begin", plan=PLAN, clear=True, **three)["needed"]
     staged = machine.ask("stage", **three)
-    assert machine.ask("activate", release=staged["release"])["code"] == "host-quarantined"
+    assert machine.ask("activate", release=staged["release"], id=staged["switch"])["code"] == "host-quarantined"
     machine.program["wait_for_end"] = lambda _: machine.program["open_switch"]()
-    assert machine.ask("activate", release=staged["release"], clear=True)["switch"]["phase"] == "armed"
+    assert machine.ask("activate", release=staged["release"], id=staged["switch"], clear=True)["switch"]["phase"] == "armed"
     assert not Path(machine.program["QUARANTINE"]).exists()
 
 
