@@ -515,7 +515,10 @@ def test_clearing_a_quarantine_is_not_used_up_by_a_rollout_that_is_refused(machi
     staged = machine.ask("stage", **three)
     assert machine.ask("activate", release=staged["release"], id=staged["switch"])["code"] == "host-quarantined"
     machine.program["wait_for_end"] = lambda _: machine.program["open_switch"]()
-    assert machine.ask("activate", release=staged["release"], id=staged["switch"], clear=True)["switch"]["phase"] == "armed"
+    assert (
+        machine.ask("activate", release=staged["release"], id=staged["switch"], clear=True)["switch"]["phase"]
+        == "armed"
+    )
     assert not Path(machine.program["QUARANTINE"]).exists()
 
 

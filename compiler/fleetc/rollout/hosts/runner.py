@@ -18,7 +18,8 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,12 +60,16 @@ _LAST_WORDS = 15
 
 
 class Event(NamedTuple):
-    """An event: `kind` is task, ok, changed, skipped, failed or unreachable; or warning, of no host."""
+    """An event: `kind` is start, waits, ok, changed, skipped, failed or unreachable.
+
+    Of no host are warning, note, batch and ended, which is the end of a run. `answer` is what a host that waits or failed said.
+    """
 
     kind: str
     host: str
     task: str
     message: str
+    answer: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +124,6 @@ def reaching(settings: Settings, hosts: Sequence[str] = ()) -> RunOptions:
     )
 
 
-class InterruptedRunError(Exception):
-    """The operator interrupted the run; hosts may be in the middle of a change."""
-
-
 class Project(NamedTuple):
     """A private copy of an Ansible project at `path`, and the directory of its runs, which share their connections."""
 
@@ -158,7 +159,7 @@ def run_playbook(
     on_event: Callable[[Event], None],
     tasks: Collection[str] = (),
 ) -> RunResult:
-    """Run `playbook` of a project.
+    """Run `playbook` of a project. A run that a person interrupts is "canceled", and has what hosts said until then.
 
     `values` are those of the secrets that the spec names by a variable or a command. Ansible reads them from a file in
     memory, which is removed before a task starts; no process has them in its environment. `asked` are names of tasks
@@ -175,8 +176,25 @@ def run_playbook(
     finally:
         os.umask(own_umask)
         shutil.rmtree(own, ignore_errors=True)
+        on_event(Event("ended", "", "", ""))
 
 
+def ask_playbook(
+    project: Project, playbook: str, options: RunOptions, on_event: Callable[[Event], None], task: str
+) -> RunResult:
+    """Run a playbook that only asks with `task`. An interrupt ends the command."""
+    result = run_playbook(project, playbook, options, {}, on_event, (task,))
+    if result.status == "canceled":
+        raise KeyboardInterrupt
+    return result
+
+
+def telling_interrupt(on_event: Callable[[Event], None]) -> Callable[[], None]:
+    """A function that tells people of an interrupt."""
+    return partial(on_event, Event("note", "", "", _INTERRUPTED))
+
+
+_INTERRUPTED = "interrupted: fleetc closes its connections, which may take some seconds"
 _NO_MEMORY = (
     "XDG_RUNTIME_DIR and /dev/shm are not private directories in memory. So secrets are in a temporary file while "
     "Ansible starts, readable only by this user"
@@ -206,7 +224,7 @@ def _run(
             runner_config.env = {name: value for name, value in runner_config.env.items() if name in kept}
             runner_config.command = bound_to_fleetc(runner_config.command)
 
-    previous = on_interrupt(interrupted)
+    previous = on_interrupt(interrupted, telling_interrupt(on_event))
     try:
         runner = ansible_runner.run(
             private_data_dir=str(own),
@@ -229,7 +247,7 @@ def _run(
     finally:
         restore(previous)
     if interrupted.is_set():
-        raise InterruptedRunError
+        return notes.canceled()
     return notes.result(runner.status, runner.rc, last_words)
 
 
@@ -247,7 +265,7 @@ def _run_there(
 
     interrupted = threading.Event()
     notes = _Notes(on_event, tasks, own / _VALUES)
-    previous = on_interrupt(interrupted)
+    previous = on_interrupt(interrupted, telling_interrupt(on_event))
     here = _environment(project.path, project.work, options)
     there = {name: text for name, text in here.items() if name in _OF_A_WORKER}
     tree = project.path.parent
@@ -271,7 +289,7 @@ def _run_there(
     finally:
         restore(previous)
     if interrupted.is_set():
-        raise InterruptedRunError
+        return notes.canceled()
     last_words = () if notes.stats else (*_lines_of(*ended.outputs), *filter(None, [ended.explanation]))
     return notes.result(ended.status, ended.rc, last_words)
 
@@ -294,15 +312,21 @@ class _Notes:
             self.stats.update({kind: hosts for kind, hosts in data["event_data"].items() if isinstance(hosts, dict)})
         event = _event(data)
         if event is not None:
-            if event.kind in ("ok", "changed", "failed") and event.task in self._asked:
+            if event.kind in ("ok", "changed", "failed", "waits") and event.task in self._asked:
                 answer = data["event_data"].get("res") or {}
-                self._answers.setdefault(event.host, {})[event.task] = {**answer, "received": time.time()}
+                known = self._answers.setdefault(event.host, {})
+                if "format" in answer or event.task not in known:  # what it said before its program hung stays known
+                    known[event.task] = {**answer, "received": time.time()}
             if event.kind in ("failed", "unreachable"):
                 self._failures.append(event)
             if event.kind == "changed":
                 self._changed.append(f"{event.host}: {event.task}")
             self._on_event(event)
         return False
+
+    def canceled(self) -> RunResult:
+        """What was known when a person interrupted the run. Hosts may be in the middle of a change."""
+        return replace(self.result("canceled", None, ()), stats=None)
 
     def result(self, status: str, rc: int | None, last_words: tuple[str, ...]) -> RunResult:
         """All of it, at the end."""
@@ -399,8 +423,10 @@ def _event(data: dict[str, Any]) -> Event | None:
     host, task = str(details.get("host", "")), str(details.get("task", ""))
     result = details.get("res") or {}
     name = data.get("event")
-    if name == "playbook_on_task_start":
-        return Event("task", "", task, "")
+    if name == "runner_on_start":
+        return Event("start", host, task, "")
+    if name == "runner_retry":
+        return Event("waits", host, task, "", result)
     if name == "runner_on_ok":
         return Event("changed" if result.get("changed") else "ok", host, task, "")
     if name == "runner_on_skipped":
@@ -409,11 +435,13 @@ def _event(data: dict[str, Any]) -> Event | None:
         kind = "unreachable" if name == "runner_on_unreachable" else "failed"
         if kind == "failed" and details.get("ignore_errors"):
             return None
-        return Event(kind, host, task, _message(result))
+        return Event(kind, host, task, _message(result), result)
     return None
 
 
 def _message(result: dict[str, Any]) -> str:
+    if "timedout" in result:
+        return f"its program did not answer for {result['timedout']['period']} s"
     parts = [str(result[key]) for key in ("msg", "stderr") if result.get(key)]
     parts += [
         str(item["msg"])

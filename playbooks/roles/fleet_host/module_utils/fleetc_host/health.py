@@ -28,7 +28,8 @@ ENDS = 3
 def healthy(wanted: Json, deadline: float, stable: float, told: Callable[[list[str], float, float], None]) -> list[str]:
     """Wait until a release is well for `stable` seconds on end; what is wrong after `deadline` seconds.
 
-    `told` hears what is waited for, since when, and for how long at most. All nodes are asked at once. A node or a container that ends again and again is not waited for.
+    `told` hears what is waited for, since when, and for how long at most. All nodes are asked at once. A node or a
+    container that ends again and again is not waited for.
     """
     services, stack, runtime = wanted["services"], wanted.get("stack"), wanted["runtime"]
     if not services and not stack:

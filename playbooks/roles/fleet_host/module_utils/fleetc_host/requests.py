@@ -85,14 +85,26 @@ def do_log(request: Json) -> Json:
 
 def do_end(request: Json) -> Json:
     """Let other rollouts at this host: this one has ended. The answer has the switch that it leaves open, if any."""
-    with locked(30):
-        found = read_json(CLAIM)
-        if found is not None and found.get("owner", {}).get("id", "") == request.get("owner", {}).get("id", ""):
-            remove(CLAIM)
-            note("released", owner=found.get("owner", {}).get("id", ""))
-            prune(request["keep"])
+    own = request.get("owner", {}).get("id", "")
+    try:
+        with locked(1):
+            if let_go(own):
+                prune(request["keep"])
+    except RefusedError as refusal:
+        if refusal.code != "host-busy":
+            raise
+        let_go(own)  # its own switch goes on, so nobody else can claim the host meanwhile
     switch = open_switch()
     return {**(ended(switch) if switch else {}), "changed": False}
+
+
+def let_go(own: str) -> bool:
+    """Remove the claim of a rollout; whether it had one."""
+    if (read_json(CLAIM) or {}).get("owner", {}).get("id", "") != own or not os.path.exists(CLAIM):
+        return False
+    remove(CLAIM)
+    note("released", owner=own)
+    return True
 
 
 def do_retire(request: Json) -> Json:
