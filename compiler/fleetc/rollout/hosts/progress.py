@@ -36,7 +36,7 @@ _DID = {
     (STAGE, "changed"): "has the release",
     (STAGE, "failed"): "did not get the release",
     (ACTIVATE, "changed"): "switched to the release, and is well",
-    (ACTIVATE, "failed"): "did not keep the release",
+    (ACTIVATE, "failed"): "did not switch, or did not keep the release",
     (END, "changed"): "ended its switch",
     (END, "failed"): "did not keep the release",
     (OBSERVE, "failed"): "did not report what it runs",
@@ -68,7 +68,7 @@ def words_of(event: Event) -> str:
     if event.kind == "unreachable":
         return plain_output(f"{event.host}: {reason_in(event.kind, event.message)}")
     did = _DID.get((event.task, event.kind)) or f"{event.kind}: {event.task}"
-    why = why_in(event.answer)
+    why = why_in(event.answer) or (event.message if "timedout" in event.answer else "")
     return plain_output(f"{event.host}: {did}{': ' if why else ''}{why}")
 
 

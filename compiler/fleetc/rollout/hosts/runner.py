@@ -62,7 +62,8 @@ _LAST_WORDS = 15
 class Event(NamedTuple):
     """An event: `kind` is start, waits, ok, changed, skipped, failed or unreachable.
 
-    Of no host are warning, note, batch and ended, which is the end of a run. `answer` is what a host that waits or failed said.
+    Of no host are warning, note, batch and ended, which is the end of a run. `answer` is what a host said that waits or
+    failed.
     """
 
     kind: str

@@ -91,16 +91,17 @@ def _next(outcome: Outcome, again: str) -> Iterator[str]:
     for host in (*of["reverted"], *of["unwell"], *of["quarantined"]):
         for node in [node for node in host.restarted if node in host.reason][:_DIAGNOSED]:
             yield f"see what {node} logged: fleetc diagnose {host.host}/{node} --since 1h"
-    for host in of["old"]:
-        if claim := _CLAIM.search(host.reason):
-            yield f"if that rollout is dead: {again} {claim[0]}; else wait for its end"
+    claims = {claim[0] for host in of["old"] if (claim := _CLAIM.search(host.reason))}
+    for claim in sorted(claims):
+        yield f"once the other rollout has ended: {again}"
+        yield f"if it is dead: {again} {claim}"
     for host in of["orphan"]:
         yield f"if {host.host} is gone for good: {again} --assume-dead {host.host}"
     if of["unwell"] and not outcome.back:
         yield "to take the changed hosts back: fleetc rollback"
     if outcome.interrupted or of["unknown"]:
         yield f"to go on, at any time, also before hosts go back: {again}"
-    elif of["reverted"] or of["old"] or of["quarantined"]:
+    elif not claims and (of["reverted"] or of["old"] or of["unwell"]):
         yield f"mend what is named above, then: {again}"
     if of["dead"]:
         yield f"once {first_of([host.host for host in of['dead']], _LISTED)} works again: {again}"

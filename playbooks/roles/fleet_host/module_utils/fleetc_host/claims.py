@@ -26,7 +26,7 @@ def need_claim(request: Json) -> None:
         if isinstance(found.get("at"), (int, float)):
             message += " since %d min" % minutes_since(found["at"])
         way = "wait for its end, or if it is dead: fleetc deploy --take-over %s" % holder.get("id")
-        message += " and %s; %s" % (doing_here(), way)
+        message += "; %s; %s" % (doing_here(), way)
         raise RefusedError("host-claimed", message, owner=holder)
     if request.get("claimed") and (found is None or holder.get("id", "") != own):
         raise RefusedError("claim-lost", "another rollout has taken this host over meanwhile")
@@ -37,12 +37,12 @@ def doing_here() -> str:
     switch = open_switch()
     if switch is None:
         try:
-            return "did nothing here for %d min" % minutes_since(os.stat(JOURNAL).st_mtime)
+            return "nothing was changed here for %d min" % minutes_since(os.stat(JOURNAL).st_mtime)
         except OSError:
-            return "did nothing here"
+            return "nothing was changed here"
     times = times_of(switch)
-    left = "; without it the host goes back within %d s" % max(0, times["returns"]) if "returns" in times else ""
-    return "its switch here is %s%s" % (switch["phase"], left)
+    left = ", and the host goes back by itself within %d s" % max(0, times["returns"]) if "returns" in times else ""
+    return "a switch here is %s%s" % (switch["phase"], left)
 
 
 def minutes_since(moment: float) -> int:
