@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -114,6 +115,7 @@ class Asked:
 
     def __init__(self, *answers: dict[str, Begun]) -> None:
         self.answers, self.asked = list(answers), list[list[str]]()
+        self.interrupted = threading.Event()
 
     def ask(self, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
         self.asked.append(list(hosts))

@@ -229,10 +229,9 @@ def _in_batches(
     done: RunResult | None = None
     halted = ""
     touched: set[str] = set()
-    for number, batch in enumerate(batches, 1):
-        changing = [host for host in batch if host in begun and begun[host].answered and begun[host].needed]
-        if not changing:
-            continue
+    working = {host for host, answer in begun.items() if answer.answered and answer.needed}
+    work = [changing for batch in batches if (changing := [host for host in batch if host in working])]
+    for number, changing in enumerate(work, 1):
         if not halted:
             fallen = _fallen(rollout, begun, ends)
             ends |= fallen
@@ -250,7 +249,7 @@ def _in_batches(
                 continue
         given = {host: facts_of(rollout.given(host, begun[host])) for host in changing}
         coming = [move for move in moves if move.target in changing and ends[move.source].result != "new"]
-        rollout.on_event(Event("batch", "", f"batch {number} of {len(batches)}", ", ".join(changing)))
+        rollout.on_event(Event("batch", "", f"batch {number} of {len(work)}", ", ".join(changing)))
         journal.write("batch", hosts=given, moves=coming)
         done = rollout.run(
             ROLLBACK_PLAYBOOK if rollout.goal.back_to else SITE_PLAYBOOK,
