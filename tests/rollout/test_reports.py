@@ -108,34 +108,38 @@ def test_progress_says_what_hosts_wait_for_also_while_they_are_silent(
         show(Event("start", "four", STAGE, ""))
         show(Event("ok", "four", STAGE, ""))
         time.sleep(0.5)
+        monkeypatch.setattr(progressing, "_SILENT_SECONDS", 0.1)
+        time.sleep(0.3)
         show(Event("ended", "", "", ""))
         said = heard.getvalue()
         time.sleep(0.3)
     assert "one, two: gate: it does not listen on port 8935, 40 s of 180" in said
     assert "three: switches to the release, 0 s" in said and "four" not in said
+    assert "one, two: no answer for 1 s; before that: gate: it does not listen on port 8935, 40 s of 180" in said
     assert "one, two" not in heard.getvalue()[len(said) :].replace("one, two, three", "")
     if stream is StringIO:
         waits = [line for line in said.splitlines() if "gate:" in line]
-        assert 1 <= len(waits) <= 3 and all(line[9:].startswith("  batch 1 of 2  one, two") for line in waits)
+        assert 1 <= len(waits) <= 5 and all(line[9:].startswith("  batch 1 of 2  one, two") for line in waits)
 
 
 @pytest.mark.parametrize(
     ("host", "now", "then"),
     [
         (HostOutcome("h", "unknown", until=1_800_000_000.0), "it goes back by itself by 08:00:00Z", "at any time"),
-        (HostOutcome("h", "unknown"), "nobody knows which release runs", "at any time, also before hosts go back: AGAIN"),
+        (HostOutcome("h", "unknown"), "nobody knows which release runs", "also before hosts go back: AGAIN"),
         (HostOutcome("h", "quarantined"), "no rollout touches it", "AGAIN --clear h"),
-        (HostOutcome("h", "reverted", "gate: ill", restarted=("gate",)), "what ran before runs again", "h/gate --since 1h"),
-        (HostOutcome("h", "old", "held; --take-over ab"), "what ran before still runs", "if it is dead: AGAIN --take-over ab"),
+        (HostOutcome("h", "reverted", "gate: ill", restarted=("gate",)), "before runs again", "fleetc diagnose h/gate"),
+        (HostOutcome("h", "old", "held; --take-over ab"), "what ran before still runs", "dead: AGAIN --take-over ab"),
         (HostOutcome("h", "old", "its disk is full"), "what ran before still runs", "named above, then: AGAIN"),
-        (HostOutcome("h", "unwell", "gate: ill"), "something is not well", "take the changed hosts back: fleetc rollback"),
+        (HostOutcome("h", "unwell", "gate: ill"), "something is not well", "the changed hosts back: fleetc rollback"),
         (HostOutcome("h", "orphan"), "its nodes may still run", "AGAIN --assume-dead h"),
-        (HostOutcome("h", "dead"), "you stated that it is dead", "once h works again: AGAIN"),
+        (HostOutcome("h", "dead"), "you stated that it is dead", "once h works again: AGAIN --limit x\n"),
     ],
 )  # fmt: skip
 def test_end_says_what_runs_now_and_what_to_type(host: HostOutcome, now: str, then: str) -> None:
     outcome = Outcome((HostOutcome("fine", "new"), host), (), False)
-    head, _, tail = written(RolloutFormat.text, outcome, "AGAIN").partition("\nnow\n")
+    again = "AGAIN --assume-dead h --limit x" if host.result == "dead" else "AGAIN"
+    head, _, tail = written(RolloutFormat.text, outcome, again).partition("\nnow\n")
     of_now, _, of_next = tail.partition("\nnext\n")
     assert "fine: the release of this rollout runs" in of_now and now in of_now and then in of_next
     assert head.splitlines()[-1].startswith("2 hosts: 1 deployed, 1 ")

@@ -84,9 +84,9 @@ def tell(outcome: Outcome, about: About) -> None:
     if findings or form is not Format.text:
         tell_findings(findings, about.spec, about.settings, about.blueprint, form)
     if form is Format.text:
+        tell_ways([host.host for host in silent], about.blueprint)
         again = shlex.join(["fleetc", *(word for word in sys.argv[1:] if word != "--resume")])
         typer.echo(written(about.form, outcome, again), nl=False)
-        tell_ways([host.host for host in silent], about.blueprint)
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)
 

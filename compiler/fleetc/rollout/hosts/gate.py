@@ -7,6 +7,7 @@ the answers of the program on each host count.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -30,6 +31,8 @@ Result = Literal["new", "unchanged", "old", "reverted", "quarantined", "unknown"
 the old one, rolled back; unknown after a failed rollback; unknown; its release, with a node that is not as reviewed.
 For hosts that left the spec: nothing; unknown because unreachable; nothing by a person's statement."""
 
+_SSH_SAYS = re.compile("^.*(?:via|over) ssh: ?")
+"""What Ansible says before the words of ssh."""
 _LIMIT = 300  # characters of a text of a host
 _MANY = 1000  # items of a list of a host
 _REASON_LIMIT = 2000
@@ -159,7 +162,8 @@ def reason_in(kind: str, message: str) -> str:
     """Why a task failed, or a host was not reached, in the words of one event."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     if kind == "unreachable":
-        words = lines[-1].rpartition("via ssh: ")[2].removeprefix("ssh: ") if lines else ""
+        words = _SSH_SAYS.split(lines[-1])[-1].removeprefix("ssh: ") if lines else ""
+        words = words or ("the connection broke off" if lines else "")
         return visible(f"could not be reached: {words}" if words else "could not be reached")[:_LIMIT]
     return as_text(lines[0] if lines else "failed")
 

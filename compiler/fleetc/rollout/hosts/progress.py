@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from fleetc.rollout.hosts import verify
 from fleetc.rollout.hosts.gate import (
@@ -56,6 +56,8 @@ _DOES = {
 """What a host does that has not answered yet, by task."""
 
 _EVERY_SECONDS, _LOOK_SECONDS = 10.0, 1.0
+_SILENT_SECONDS = 15.0
+"""After how long without an answer a host is called silent: it answers every 8 seconds."""
 _NAMED = 6
 """How many hosts one line names."""
 
@@ -72,6 +74,22 @@ def words_of(event: Event) -> str:
     return plain_output(f"{event.host}: {did}{': ' if why else ''}{why}")
 
 
+class _Wait(NamedTuple):
+    """What a host waits for, since when, for how many seconds at most, and when it said that; 0.0 if it did not."""
+
+    words: str
+    since: float
+    limit: float = 0.0
+    heard: float = 0.0
+
+    def told(self, now: float) -> str:
+        """In words."""
+        if self.heard and now - self.heard >= _SILENT_SECONDS:
+            before = told_wait(self.words, self.heard - self.since, self.limit)
+            return f"no answer for {now - self.heard:.0f} s; before that: {before}"
+        return told_wait(self.words, now - self.since, self.limit)
+
+
 @dataclass(slots=True)
 class _Log:
     """What was heard of a rollout. Threads share it."""
@@ -79,8 +97,7 @@ class _Log:
     write: Write
     hosts: bool
     batch: str = ""
-    waiting: dict[str, tuple[str, float, float]] = field(default_factory=dict)
-    """By host, what it waits for, since when, and for how many seconds at most."""
+    waiting: dict[str, _Wait] = field(default_factory=dict)
     told: float = 0.0
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -98,10 +115,11 @@ class _Log:
                 self.waiting.clear()
             elif event.kind == "start":
                 self.told = self.told if self.waiting else now
-                self.waiting[event.host] = (_DOES.get(event.task, event.task), now, 0.0)
+                self.waiting[event.host] = _Wait(_DOES.get(event.task, event.task), now)
             elif event.kind == "waits":
                 words, waited, limit = waits_in(event.answer)
-                self.waiting[event.host] = (words or _DOES.get(event.task, event.task), now - waited, limit)
+                words = words or _DOES.get(event.task, event.task)
+                self.waiting[event.host] = _Wait(words, now - waited, limit, now)
             else:
                 self.waiting.pop(event.host, None)
                 if self.hosts and event.kind in ("changed", "failed", "unreachable"):
@@ -116,8 +134,8 @@ class _Log:
         """What hosts wait for, those with the same words together."""
         with self.lock:
             same: dict[str, list[str]] = {}
-            for host, (words, since, limit) in self.waiting.items():
-                same.setdefault(told_wait(words, time.monotonic() - since, limit), []).append(host)
+            for host, wait in self.waiting.items():
+                same.setdefault(wait.told(time.monotonic()), []).append(host)
         return [plain_output(f"{first_of(hosts, _NAMED)}: {words}") for words, hosts in same.items()]
 
     def tell_waits(self) -> None:

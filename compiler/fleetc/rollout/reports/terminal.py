@@ -91,8 +91,8 @@ def _next(outcome: Outcome, again: str) -> Iterator[str]:
     for host in (*of["reverted"], *of["unwell"], *of["quarantined"]):
         for node in [node for node in host.restarted if node in host.reason][:_DIAGNOSED]:
             yield f"see what {node} logged: fleetc diagnose {host.host}/{node} --since 1h"
-    claims = {claim[0] for host in of["old"] if (claim := _CLAIM.search(host.reason))}
-    for claim in sorted(claims):
+    claims = sorted({found for host in of["old"] for found in _CLAIM.findall(host.reason)})
+    for claim in claims:
         yield f"once the other rollout has ended: {again}"
         yield f"if it is dead: {again} {claim}"
     for host in of["orphan"]:
@@ -104,9 +104,10 @@ def _next(outcome: Outcome, again: str) -> Iterator[str]:
     elif not claims and (of["reverted"] or of["old"] or of["unwell"]):
         yield f"mend what is named above, then: {again}"
     if of["dead"]:
-        yield f"once {first_of([host.host for host in of['dead']], _LISTED)} works again: {again}"
+        yield f"once {first_of([host.host for host in of['dead']], _LISTED)} works again: {_DEAD.sub('', again)}"
 
 
+_DEAD = re.compile(r" --assume-dead[ =]\S+")
 _CLAIM = re.compile(r"--take-over \w+")
 _DIAGNOSED, _LISTED = 3, 20
 
