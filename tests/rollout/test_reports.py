@@ -98,6 +98,7 @@ def test_progress_says_what_hosts_wait_for_also_while_they_are_silent(
     """Hosts that wait for the same are on one line. One that has answered is not waited for any more."""
     monkeypatch.setattr(progressing, "_LOOK_SECONDS", 0.02)
     monkeypatch.setattr(progressing, "_EVERY_SECONDS", 0.2)
+    monkeypatch.setenv("COLUMNS", "200")
     heard = stream()
     with progress(heard) as show:
         show(Event("batch", "", "batch 1 of 2", "one, two, three"))

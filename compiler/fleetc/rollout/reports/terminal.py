@@ -86,11 +86,11 @@ def _now(outcome: Outcome) -> Iterator[str]:
 def _next(outcome: Outcome, again: str) -> Iterator[str]:
     """What to do, command by command."""
     of = {result: [host for host in outcome.hosts if host.result == result] for result in _NOW}
-    for host in of["quarantined"]:
-        yield f"find out why {host.host} could not go back, mend that there, then: {again} --clear {host.host}"
     for host in (*of["reverted"], *of["unwell"], *of["quarantined"]):
         for node in [node for node in host.restarted if node in host.reason][:_DIAGNOSED]:
             yield f"see what {node} logged: fleetc diagnose {host.host}/{node} --since 1h"
+    for host in of["quarantined"]:
+        yield f"find out why {host.host} could not go back, mend that there, then: {again} --clear {host.host}"
     claims = sorted({found for host in of["old"] for found in _CLAIM.findall(host.reason)})
     for claim in claims:
         yield f"once the other rollout has ended: {again}"
