@@ -387,8 +387,8 @@ def test_table_says_what_a_runner_comes_to_and_who_buys_it() -> None:
     assert rows(text) == [(*row, "poor", "too expensive"), (*row, "signer", "buys while gas is below about 2.5 gwei")]
     tree = compile_text(text).tree
     assert tree is not None
-    page = next(a.content.decode() for a in tree.artifacts if a.path == "FLEET.md")
-    assert "| `echo` | `orch` | `0.1 USD / hour` | `11111111111 wei / second` | `6 of 100 tickets` |" in page
+    page = "".join(a.content.decode() for a in tree.artifacts if a.path.endswith("/README.md"))
+    assert "| `echo` | `0.1 USD / hour` | `11111111111 wei / second` | `6 of 100 tickets` |" in page
 
 
 def test_price_without_a_rate_is_never_called_fine() -> None:

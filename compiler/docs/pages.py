@@ -197,7 +197,7 @@ def _linked(page: Page, places: Mapping[tuple[str, str], str]) -> str:
     def linked(match: re.Match[str]) -> str:
         words, file, anchor = match[2], match[3], (match[4] or "")[1:]
         if match[1]:
-            return f'<img alt="{words}" src="../_static/{posixpath.basename(file)}">'
+            return f'<img alt="{words}" src="{"../" * page.path.count("/")}_static/{posixpath.basename(file)}">'
         source = posixpath.normpath(posixpath.join(posixpath.dirname(page.source), file)) if file else page.source
         if not page.source:
             return match[0]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from fleetc.adopt.adoption import adopt
 from fleetc.adopt.found.said import Said
-from fleetc.emit.tree import Tree
+from fleetc.emit.tree import Tree, is_released
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.pipeline import compile_spec
 from fleetc.toml.document import Source
@@ -68,7 +68,7 @@ RUNNER_CHANGES = [
 
 def files_of_hosts(tree: Tree) -> dict[str, bytes]:
     """The files of the hosts of a tree."""
-    return {a.path: _in_order(a.path, a.content) for a in tree.artifacts if a.path.startswith("hosts/")}
+    return {a.path: _in_order(a.path, a.content) for a in tree.artifacts if is_released(a.path)}
 
 
 _WATCHED = re.compile(
@@ -210,7 +210,7 @@ def test_service_address_that_the_node_takes_for_none_is_refused() -> None:
     raw = next(case for case in CASES if case.name == "live-runners").raw["fleet.toml"]
     raw["orchestrators"]["apps-2"]["service"] = "none"
     found = compile_spec([Source("fleet.toml", tomli_w.dumps(raw))], *shipped()).checked.diagnostics
-    assert ["starts only with -nodes" in d.message for d in found] == [True]
+    assert ["sells nothing of its own" in d.message for d in found] == [True]
 
 
 RUNNERS = ROOT / "tests" / "data" / "runners"

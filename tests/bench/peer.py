@@ -14,7 +14,6 @@ import re
 import shutil
 import sys
 import tomllib
-from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -78,17 +77,12 @@ def main() -> None:
     edges = edges_of(spec, nodes)
     if len(nodes) <= DRAWN:
         sys.exit(f"the plain loop takes more than {DRAWN} nodes")
-    pairs = [(host, node) for host in hosts for node in host["nodes"]]
-    drawn = regions_of(hosts, nodes, edges)
-    values = {
-        **fleet,
-        **drawn,
-        **market_of(spec, nodes),
-        "tasks": tasks_of(spec, hosts),
-        "pairs": pairs,
-        "powers": POWERS,
-    }
+    give_uses(nodes, edges)
+    tasks = give_tasks(tasks_of(spec, hosts), hosts)
+    values = {**fleet, **regions_of(hosts, nodes, edges), "wallets": wallets_of(spec, hosts), "tasks": tasks}
     write(out / "FLEET.md", templates["FLEET.md.j2"], values)
+    for host in hosts:
+        write(out / "hosts" / host["name"] / "README.md", templates["host.md.j2"], {"host": host, "powers": POWERS})
     (out / "spec").mkdir()
     (out / "spec/base.toml").write_text(text, encoding="utf-8")
 
@@ -106,7 +100,7 @@ def host_of(name: str, host: Table) -> Table:
 
 
 def write_host(host: Table, templates: dict[str, Template], out: Path) -> None:
-    """The files of each node of a host, then the variables of the host with the digests of those files."""
+    """The files of each node of a host, then the variables of the host with the digests of its nodes."""
     for node in host["nodes"]:
         values = {"host": host, "node": node}
         directory = out / "hosts" / host["name"] / node["name"]
@@ -125,8 +119,6 @@ def write_host(host: Table, templates: dict[str, Template], out: Path) -> None:
         lines = [f"{name} 0644 {hashlib.sha256(content).hexdigest()}\n" for name, content in sorted(files.items())]
         node["digest"] = hashlib.sha256("".join(lines).encode()).hexdigest()
         node["rest"] = rest_of(node, files)
-    lines = [f"{node['name']} {node['digest']}\n" for node in host["nodes"]]
-    host["digest"] = hashlib.sha256("".join(lines).encode()).hexdigest()
     write(out / f"ansible/host_vars/{host['name']}.json", templates["host_vars.json.j2"], {"host": host})
 
 
@@ -161,6 +153,7 @@ def node_of(spec: Table, table: str, name: str) -> Table:
         wallet = spec["wallets"][settings["wallet"]]
         variables["LP_ETHPASSWORD"] = wallet["password"]["host_file"]
         mounts |= {wallet["keystore"]: True, wallet["password"]["host_file"]: True}
+        node["account"] = wallet["address"]
         node["secrets"].append(secret_of("LP_ETHURL", "env", spec["fleet"]["rpc"]["env"]))
         flags["ethAcctAddr"], flags["ethKeystorePath"] = wallet["address"], wallet["keystore"]
         flags["reward"] = "true" if wallet["reward_by"] == name else "false"
@@ -450,13 +443,6 @@ def tasks_of(spec: Table, hosts: list[Table]) -> list[tuple[str, list[Table]]]:
         row["nodes"] += [node for node in nodes if node not in row["nodes"]]
 
     secret = spec["fleet"]["rpc"]["env"]
-    sharers = Counter(
-        (need["subject"], need["facts"]["registry"])
-        for host in hosts
-        for need in host["needs"]
-        if need["need"] == "registration"
-        for _ in need["nodes"]
-    )
     for host in hosts:
         name, ports = host["name"], {node: port for port, _, node, what in host["ports"] if what == "administration"}
         words = "a login over ssh, and Python 3.9 or newer there"
@@ -472,9 +458,8 @@ def tasks_of(spec: Table, hosts: list[Table]) -> list[tuple[str, list[Table]]]:
             )
             line = f"`{inside}livepeer_cli -http {ports[need['nodes'][0]]}`" if need["nodes"] else ""
             if need["need"] == "registration":
-                count, registry = sharers[need["subject"], need["facts"]["registry"]], need["facts"]["registry"]
-                where = "in the AI registry" if registry else "as its service address"
-                what = f"one of the {count} addresses of its orchestrators"  # more than three, which would be named
+                where = "in the AI registry" if need["facts"]["registry"] else "as its service address"
+                what = "one of the addresses of its orchestrators"  # more than three, which would be named
                 words = f"enough stake for the active set, and {what} registered {where}"
                 task(people[3], "", words, need["subject"], line, need["nodes"])
             elif need["need"] == "wallet":
@@ -604,78 +589,87 @@ def edges_of(spec: Table, nodes: dict[str, Table]) -> list[Table]:
     return [{"source": s, "target": t, "kind": kind, "inside": inside} for s, t, kind, inside in sorted(edges)]
 
 
-def market_of(spec: Table, nodes: dict[str, Table]) -> Table:
-    """Who buys from whom: how the offers stand for each gateway, as a fleet of this size shows it."""
-    sellers = [nodes[name] for name in sorted(spec["orchestrators"])]
-    gateways = [nodes[name] for name in sorted(spec["gateways"])]
-    models: dict[str, list[Table]] = {}
-    for seller in sellers:
-        for model in sorted(seller["models"], key=lambda model: (model["pipeline"], model["id"])):
-            models.setdefault(model["use"], []).append({**model, "seller": seller["name"]})
-    dearest_first = {name: sorted(offers, key=worth_of, reverse=True) for name, offers in models.items()}
-    return {"summaries": [summary_of(spec, gateway, dearest_first) for gateway in gateways]}
+def give_uses(nodes: dict[str, Table], edges: list[Table]) -> None:
+    """Put into each node how it uses others and is used, with links to the pages of their hosts."""
+    found: dict[str, dict[str, list[str]]] = {name: {} for name in nodes}
+    for edge in edges:
+        out, back = WAYS[edge["kind"]]
+        found[edge["source"]].setdefault(out, []).append(edge["target"])
+        if edge["inside"]:
+            found[edge["target"]].setdefault(back, []).append(edge["source"])
+    for name, uses in found.items():
+        nodes[name]["uses"] = {way: named([linked(nodes, other) for other in others]) for way, others in uses.items()}
 
 
-def worth_of(price: Table) -> int:
-    """The amount of a price in wei, as whole numbers are all there is."""
-    return int(price["amount"]) if price["currency"] == "wei" else -1
+WAYS = {
+    "pays": ("Pays", "Is paid by"),
+    "finds": ("Asks", "Is asked by"),
+    "serves": ("Hands work to", "Gets work from"),
+}
+"""How a node uses another one, and how that one is used."""
 
 
-def face_of(spec: Table, gateway: Table) -> int:
-    """The face value of a ticket: an orchestrator's share of the reserve, or 100 times what redeeming costs."""
-    reserve, _ = spec["wallets"][gateway["wallet"]]["reserve"].split()
-    return min(int(Decimal(reserve) * 10**18) // 100, COST * 100)
+def linked(nodes: dict[str, Table], name: str) -> str:
+    """The name of a node with a link, or of something else."""
+    return f"[`{name}`](../{nodes[name]['host']}/README.md)" if name in nodes else f"`{name}`"
 
 
-def sent_of(price: Table, face: int) -> int:
-    """Thousandths of a wei that reach a gateway."""
-    return worth_of(price) * 1000 * (face + COST) // face
+def named(texts: list[str]) -> str:
+    """The first six."""
+    return ", ".join(texts[:6]) + (" and others" if len(texts) > 6 else "")
 
 
-def sent_text(price: Table, face: int) -> str:
-    """A price as written, and as it reaches a gateway."""
-    if price["currency"] != "wei":
-        more = Decimal(price["amount"]) * (face + COST) / face
-        return f"{price['text']} comes to {more.normalize():f} {price['currency']}"
-    whole, rest = divmod(sent_of(price, face), 1000)
-    return f"{price['text']} comes to {f'{whole}.{rest:03}'.rstrip('0').rstrip('.')} wei / pixel"
+def give_tasks(tasks: list[tuple[str, list[Table]]], hosts: list[Table]) -> list[tuple[str, list[Table]]]:
+    """Put into each host its own tasks and those that others share; returns the shared ones and those of no host."""
+    common: dict[tuple[str, ...], list[Table]] = {}
+    for who, rows in tasks:
+        for row in rows:
+            if row["host"]:
+                common.setdefault((who, row["words"], row["subject"], row["command"]), []).append(row)
+    shared = {id(row): rows for rows in common.values() if len(rows) > 1 for row in rows}
+    for host in hosts:
+        mine = [(who, [row for row in rows if row["host"] == host["name"]]) for who, rows in tasks]
+        own = [(who, [row for row in rows if id(row) not in shared]) for who, rows in mine]
+        host["tasks"] = [(who, rows) for who, rows in own if rows]
+        host["shared"] = [row for _, rows in mine for row in rows if id(row) in shared]
+    found = []
+    for who, rows in tasks:
+        whole = [rows for rows in common.values() if len(rows) > 1]
+        once = [
+            {**of_all[0], "hosts": named([f"`{row['host']}`" for row in of_all])}
+            for (by, *_), of_all in common.items()
+            if by == who and of_all in whole
+        ]
+        free = [{**row, "nodes": named([f"`{name}`" for name in row["nodes"]])} for row in rows if not row["host"]]
+        found.append((who, [*once, *free]))
+    return [(who, rows) for who, rows in found if rows]
 
 
-def asked_of(spec: Table, gateway: Table, name: str) -> Table:
-    """What an orchestrator asks of a gateway for video."""
-    seller = spec["orchestrators"][name]
-    for key, text in seller.get("gateway_prices", {}).items():
-        if spec["gateways"][key]["wallet"] == gateway["wallet"]:
-            return price_of(text)
-    return price_of(seller["price"])
-
-
-def buys(asked: Table, cap: str, face: int) -> bool:
-    """Whether a cap admits a price."""
-    return cap == "any" or sent_of(asked, face) <= worth_of(price_of(cap)) * 1000
-
-
-def summary_of(spec: Table, gateway: Table, models: dict[str, list[Table]]) -> Table:
-    """How the offers stand for one gateway. The offers of a model come with the dearest first."""
-    face = face_of(spec, gateway)
-    if "orchestrators" in gateway:
-        offers = [asked_of(spec, gateway, name) for name in gateway["orchestrators"]]
-        within = [asked for asked in offers if buys(asked, gateway["max_price"], face)]
-        return {"gateway": gateway["name"], "work": "video", "offers": len(offers), "within": len(within), "unknown": 0,
-                "cheapest": sent_text(min(within, key=worth_of), face),
-                "dearest": sent_text(max(within, key=worth_of), face)}  # fmt: skip
-    count = sum(map(len, models.values()))  # of one account each, of which one address is registered: unknown which
-    return {"gateway": gateway["name"], "work": "models", "offers": count, "within": 0, "unknown": count}
+def wallets_of(spec: Table, hosts: list[Table]) -> list[tuple[str, Table, str]]:
+    """Each wallet that nodes use, and those nodes."""
+    users: dict[str, list[Table]] = {}
+    for host in hosts:
+        for node in host["nodes"]:
+            if "wallet" in node:
+                users.setdefault(node["wallet"], []).append(node)
+    return [
+        (
+            name,
+            {**spec["wallets"][name], "pays": any(node["table"] == "gateways" for node in nodes)},
+            named([f"`{node['name']}`" for node in nodes]),
+        )
+        for name, nodes in sorted(users.items())
+    ]
 
 
 def regions_of(hosts: list[Table], nodes: dict[str, Table], edges: list[Table]) -> Table:
-    """The smaller picture: each region with its nodes counted, and the arrows between regions."""
+    """The smaller picture: each region with what runs there, and the arrows between regions."""
     region = {node["name"]: host["region"] for host in hosts for node in host["nodes"]}
-    roles = Counter((region[name], node["role"]) for name, node in nodes.items())
-    links = Counter((region[e["source"]], region[e["target"]]) for e in edges if e["inside"])
-    sizes = Counter(host["region"] for host in hosts)
-    counted = [((place, f"{role}s" if count > 1 else role), count) for (place, role), count in sorted(roles.items())]
-    return {"sizes": sorted(sizes.items()), "roles": counted, "links": sorted(links.items())}
+    roles: dict[str, set[str]] = {host["region"]: set() for host in hosts}
+    for name, node in nodes.items():
+        roles[region[name]].add(f"{node['role']}s")
+    links = {(region[e["source"]], region[e["target"]]) for e in edges if e["inside"]}
+    return {"regions": [(name, sorted(found)) for name, found in sorted(roles.items())], "links": sorted(links)}
 
 
 if __name__ == "__main__":

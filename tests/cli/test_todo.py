@@ -1,4 +1,4 @@
-"""What people provide before the first rollout: the same in FLEET.md and in `fleetc todo`, with commands to copy."""
+"""What people provide before the first rollout: the same on the pages and in `fleetc todo`, with commands to copy."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -45,12 +46,16 @@ def test_command_and_document_say_the_same(name: str) -> None:
     done = fleetc("todo", ROOT / "inventories" / name, "--format", "json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)["tasks"]
-    page = (ROOT / "inventories" / name / "rendered/FLEET.md").read_text(encoding="utf-8")
-    section = page.partition("## Before the first rollout\n")[2].partition("\n## ")[0]
-    assert section.count("\n- [ ] ") == len(told) > 0
-    assert [line.removeprefix("### ") for line in section.splitlines() if line.startswith("### ")] == list(
-        dict.fromkeys(task["who"] for task in told)
-    )
+    tree = compiled_example(name).tree
+    assert tree is not None
+    pages = {a.path: a.content.decode() for a in tree.artifacts if a.path.endswith(".md")}
+    sections = {path: page.partition("## Before the first rollout\n")[2] for path, page in pages.items()}
+    lines = {path: [line for line in text.split("\n") if line.startswith("- [ ] ")] for path, text in sections.items()}
+    for host in {task["host"] for task in told} - {""}:
+        assert len(lines[f"hosts/{host}/README.md"]) == sum(task["host"] == host for task in told)
+    common = Counter((t["who"], t["words"], t["subject"], t["command"]) for t in told if t["host"])
+    shared = sum(count > 1 for count in common.values()) + sum(not task["host"] for task in told)
+    assert len(lines["FLEET.md"]) == shared
 
 
 def test_questions_of_the_spec_come_first_at_their_lines(tmp_path: Path) -> None:
@@ -61,7 +66,9 @@ def test_questions_of_the_spec_come_first_at_their_lines(tmp_path: Path) -> None
     )
     lines = spec.read_text().splitlines()
     done = fleetc("todo", cwd=tmp_path)
-    first, *told = done.stdout.partition("\n\n")[0].splitlines()
+    summary, questions, _ = done.stdout.split("\n\n", 2)
+    first, *told = questions.splitlines()
+    assert "  Who writes the spec: " in summary and "--limit" not in summary, "there is one host"
     assert first == "Who writes the spec"
     expected = [(number, line) for number, line in enumerate(lines, 1) if "TODO" in line and "reason" not in line]
     assert told == [f"  fleet.toml:{number}: {line.partition('TODO')[2].lstrip(': ')}" for number, line in expected]
@@ -75,11 +82,40 @@ def test_text_has_each_person_once_and_commands_below_tasks() -> None:
     done = fleetc("todo", ROOT / "inventories/dual-onchain")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert [line for line in lines if line and not line.startswith(" ")] == [who for who in PEOPLE if who != STREAMS]
+    people = [who for who in PEOPLE if who != STREAMS]
+    assert [line for line in lines[lines.index("") :] if line and not line.startswith(" ")] == people
     at = lines.index("  gpu: the node's program of release v0.9.1: /usr/local/bin/livepeer, for orch")
     assert lines[at + 1] == "      /usr/local/bin/livepeer -version"
     assert "      docker exec -it livepeer-gate livepeer_cli -http 5935" in lines
     assert lines.count("  a variable with a secret: ARBITRUM_RPC_URL, for gate, orch") == 1
+
+
+def test_task_of_many_hosts_is_one_entry() -> None:
+    shown = fleetc("todo", ROOT / "inventories/two-regions").stdout
+    lines = shown.splitlines()
+    assert lines[0] == "30 tasks on 9 hosts:" and lines[1] == "  Who runs the hosts: 10"
+    at = lines.index("  systemd 240 or newer")
+    assert lines[at + 1] == "      on 3 hosts: eu-ai, eu-gpu-1, eu-gpu-2"
+    at = lines.index("  a record that leads to its address: its name")
+    assert lines[at + 1].startswith("      on 9 hosts: eu-ai, ") and lines[at + 2] == "        more; on eu-ai:"
+    assert lines[at + 3] == "      getent ahosts eu-ai.example.net", "of the others it has other names"
+    keystores = [line for line in lines if "directory with the key file of" in line]
+    assert len(keystores) == 5, "those of units belong to another user than those of containers"
+    of_one = fleetc("todo", ROOT / "inventories/two-regions", "--limit", "us-edge").stdout
+    assert "  us-edge: a record that leads to 198.51.100.10: us.example.net" in of_one.splitlines()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_lines_are_short_and_commands_stay_whole(name: str) -> None:
+    compiled = compiled_example(name)
+    assert compiled.blueprint is not None
+    shown = fleetc("todo", ROOT / "inventories" / name).stdout
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
+    whole = re.sub(r" \\\n *", " ", shown).splitlines()
+    commands = {task.command for task in tasks_of(compiled.blueprint) if task.command}
+    said = {line.strip() for line in whole if line.strip() in commands}
+    rest = {command for command in commands - said if not re.match("(nc|ssh|getent ahosts|curl) ", command)}
+    assert said and not rest, "only a command with the name of its host stands for others"
 
 
 def test_command_of_a_node_asks_the_address_at_which_it_listens(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import subprocess
@@ -66,6 +65,11 @@ def orchestrator(name: str, where: str, *more: str) -> str:
     return "\n".join([f"[orchestrators.{name}]", *lines, ""])
 
 
+def model(name: str, pipeline: str, identifier: str) -> str:
+    return f'[models.{name}]\npipeline = "{pipeline}"\nid = "{identifier}"\nmemory = "6 GiB"\n'
+
+
+SEGMENT = model("segment", "segment-anything-2", "facebook/sam2-hiera-large")
 EARNS = ('wallet = "earner"', 'price = "1250 wei / pixel"')
 
 TWO_REGIONS: dict[str, Edit] = {
@@ -75,6 +79,21 @@ TWO_REGIONS: dict[str, Edit] = {
     ),
     "another cap": put('max_price = "1400 wei / pixel"', 'max_price = "1450 wei / pixel"'),
     "a price for one gateway": put('{ eu-live = "1100 wei / pixel" }', '{ eu-live = "1050 wei / pixel" }'),
+    "a price": put(
+        'host = "eu-gpu-2"\nmode = "video"\nwallet = "earner"\nprice = "1200 wei / pixel"',
+        'host = "eu-gpu-2"\nmode = "video"\nwallet = "earner"\nprice = "1250 wei / pixel"',
+    ),
+    "a limit": put(
+        'host = "us-gpu-2"\nmode = "video"\nwallet = "earner"\nprice = "1300 wei / pixel"\nmax_sessions = 8',
+        'host = "us-gpu-2"\nmode = "video"\nwallet = "earner"\nprice = "1300 wei / pixel"\nmax_sessions = 6',
+    ),
+    "a model": both(
+        before("gateways.eu-live", SEGMENT + 'price = "4000000 wei / pixel"\n'),
+        put(
+            'models = [{ use = "pix2pix", warm = true, capacity = 1 }]',
+            'models = [{ use = "pix2pix", warm = true, capacity = 1 }, { use = "segment" }]',
+        ),
+    ),
     "a price of a model": put(
         'memory = "7 GiB"\nprice = "4768371 wei / pixel"', 'memory = "7 GiB"\nprice = "4800000 wei / pixel"'
     ),
@@ -87,9 +106,31 @@ TWO_REGIONS: dict[str, Edit] = {
         before("orchestrators.us-images-1", orchestrator("us-video-3", "us-gpu-3", *EARNS)),
     ),
     "a node removed": lambda text: re.sub(r"\[gateways\.eu-images\](?s:.*?)\n\n", "", text),
-    "the rollout": put("canary = 1", "canary = 2"),
     "the release": put('node_release = "v0.9.1"', 'node_release = "v0.9.0"'),
-    "words": put("# Two regions, three gateways", "# Two regions, with three gateways"),
+}
+
+
+def watched(text: str) -> str:
+    return f'{text}\n[monitoring]\nhost = "studio"\n'
+
+
+DEMO: dict[str, Edit] = {
+    "a limit": put("max_sessions = 4", "max_sessions = 6"),
+    "a ladder": put('"P240p30fps16x9", "P360p30fps16x9"', '"P240p30fps16x9", "P720p30fps16x9"'),
+    "a port": put("0.0.0.0:1935", "0.0.0.0:1936"),
+    "a host": both(
+        before("gateways.gate", host("annex", 41)),
+        before("orchestrators.orch", orchestrator("annex-orch", "annex", "monitor = true")),
+        watched,
+    ),
+    "a model": both(
+        before("hosts.studio", SEGMENT, host("lab", 42) + 'gpus = [{ model = "RTX 4090", memory = "24 GiB" }]\n'),
+        lambda text: (
+            f'{text}\n[orchestrators.images]\nhost = "lab"\nmode = "ai"\ngpus = [0]\n'
+            'models = [{ use = "segment", warm = true }]\n'
+        ),
+        watched,
+    ),
 }
 DUAL: dict[str, Edit] = {
     "a cap": put('max_price = "1500 wei / pixel"', 'max_price = "1700 wei / pixel"'),
@@ -111,10 +152,57 @@ AI_SPLIT: dict[str, Edit] = {
         before("ai_workers.w-1", '[transcoders.t-3]\nhost = "encoder-3"\norchestrator = "orch"\nmax_sessions = 2\n'),
     ),
     "renditions": put('["P360p30fps16x9", "P720p30fps16x9"]', '["P240p30fps16x9", "P720p30fps16x9"]'),
+    "a limit": put('max_sessions = "auto"', "max_sessions = 12"),
+    "a model": both(
+        before("gateways.gate", model("pix2pix", "image-to-image", "timbrooks/instruct-pix2pix")),
+        put('models = [{ use = "segment", warm = true }]', 'models = [{ use = "segment" }, { use = "pix2pix" }]'),
+    ),
     "another model": put('"facebook/sam2-hiera-large"', '"facebook/sam2-hiera-base-plus"'),
 }
-FLEETS = {"two-regions": TWO_REGIONS, "dual-onchain": DUAL, "ai-split": AI_SPLIT}
-PAIRS = [(name, *pair) for name, edits in FLEETS.items() for pair in itertools.combinations(edits, 2)]
+FLEETS = {"demo": DEMO, "two-regions": TWO_REGIONS, "dual-onchain": DUAL, "ai-split": AI_SPLIT}
+APART = {
+    "demo": [
+        ("a limit", "a ladder"),
+        ("a limit", "a port"),
+        ("a limit", "a host"),
+        ("a limit", "a model"),
+        ("a ladder", "a host"),
+        ("a ladder", "a model"),
+        ("a port", "a model"),
+        ("a port", "a host"),
+    ],
+    "two-regions": [
+        ("a cap", "another cap"),
+        ("a cap", "a price"),
+        ("a cap", "a node in the west"),
+        ("a price", "a price for one gateway"),
+        ("a price", "a price of a model"),
+        ("a limit", "a node in the east"),
+        ("a model", "another cap"),
+        ("a node in the east", "a node in the west"),
+    ],
+    "ai-split": [
+        ("fewer sessions", "renditions"),
+        ("fewer sessions", "a worker"),
+        ("fewer sessions", "a model"),
+        ("renditions", "a limit"),
+        ("renditions", "another model"),
+        ("a worker", "renditions"),
+        ("a worker", "a model"),
+        ("a model", "a limit"),
+    ],
+}
+"""Changes that two people make apart from each other: of prices, caps and limits, with new hosts and models."""
+TOGETHER = [(name, *pair) for name, pairs in APART.items() for pair in pairs]
+MEET = {
+    ("demo", "a limit", "a host"): {"monitoring/alerts.yml"},
+    ("two-regions", "a node in the east", "a node in the west"): {
+        "FLEET.md",
+        "ROLLOUT.md",
+        "ansible/rollout.json",
+    },
+}
+"""Of these, those whose trees do not merge, and where: nodes that share an alert, hosts that share batches."""
 
 
 def table(text: str) -> dict[str, Any]:
@@ -166,7 +254,7 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return places
 
 
-@pytest.mark.parametrize(("name", "mine", "theirs"), PAIRS, ids=[" + ".join(pair) for pair in PAIRS])
+@pytest.mark.parametrize(("name", "mine", "theirs"), TOGETHER, ids=map(" + ".join, TOGETHER))
 def test_merged_spec_compiles_to_the_union(name: str, mine: str, theirs: str, repositories: dict[str, Path]) -> None:
     place = repositories[name]
     git(place, "checkout", "--quiet", "--detach", mine.replace(" ", "-"))
@@ -179,36 +267,22 @@ def test_merged_spec_compiles_to_the_union(name: str, mine: str, theirs: str, re
     assert not found and document is not None
     assert document.raw == wanted
     assert facts(compiled(merged)) == facts(compiled(tomli_w.dumps(wanted)))
-    if "words" not in (mine, theirs):
-        assert facts(compiled(merged)) not in (facts(compiled(one)), facts(compiled(other)), facts(compiled(base)))
+    assert facts(compiled(merged)) not in (facts(compiled(one)), facts(compiled(other)), facts(compiled(base)))
 
 
 # --- trees ----------------------------------------------------------------------------------------
 
-ALONE = [
-    ("two-regions", "a cap", "a node in the west"),
-    ("two-regions", "a price of a model", "the rollout"),
-    ("ai-split", "a worker", "renditions"),
-]
-"""Pairs whose trees git merges by itself."""
-
 MEETING = {
-    ("two-regions", "a cap", "another cap"): {"FLEET.md"},
-    ("dual-onchain", "a price", "a price of a model"): {"FLEET.md", "ansible/host_vars/gpu.json", "manifest.json"},
-    ("two-regions", "a node in the east", "a node in the west"): {
-        "FLEET.md",
-        "ROLLOUT.md",
-        "ansible/rollout.json",
-        "manifest.json",
-    },
+    ("dual-onchain", "a price", "a price of a model"): {"ansible/host_vars/gpu.json", "manifest.json"},
+    ("two-regions", "a node in the east", "a node in the west"): MEET[
+        "two-regions", "a node in the east", "a node in the west"
+    ],
     ("two-regions", "a node removed", "the release"): {
-        "FLEET.md",
-        "ansible/host_vars/eu-edge-2.json",
+        *("FLEET.md", "hosts/eu-edge-2/README.md", "manifest.json", "ansible/host_vars/eu-edge-2.json"),
         "hosts/eu-edge-2/eu-images/compose.yaml",
-        "manifest.json",
     },
 }
-"""Pairs whose trees do not, and where: both change one host, or neighbouring lines."""
+"""Pairs whose trees do not merge, and where: both change one node, or what all hosts share."""
 
 
 def branches(place: Path, name: str, *edits: str, driver: bool = False) -> None:
@@ -259,11 +333,36 @@ def marked(place: Path) -> list[str]:
     return sorted(path.relative_to(place / "rendered").as_posix() for path in found)
 
 
-@pytest.mark.parametrize(("name", "mine", "theirs"), ALONE, ids=[" + ".join(pair) for pair in ALONE])
-def test_trees_of_apart_changes_merge_without_any_driver(name: str, mine: str, theirs: str, tmp_path: Path) -> None:
-    branches(tmp_path, name, mine, theirs)
-    git(tmp_path, "merge", "--quiet", "-m", "both", mine.replace(" ", "-"))
-    assert files.stale(compiled((tmp_path / "fleet.toml").read_text()), tmp_path / "rendered") == ()
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """For each fleet a repository of its tree, with one branch for each edit."""
+    places = {name: tmp_path_factory.mktemp(name) for name in APART}
+    for name, place in places.items():
+        branches(place, name, *dict.fromkeys(edit for pair in APART[name] for edit in pair))
+    return places
+
+
+@pytest.mark.parametrize("pair", TOGETHER, ids=map(" + ".join, TOGETHER))
+def test_trees_of_apart_changes_merge_without_any_driver(pair: tuple[str, str, str], trees: dict[str, Path]) -> None:
+    name, mine, theirs = pair
+    place = trees[name]
+    git(place, "checkout", "--quiet", "--force", "--detach", mine.replace(" ", "-"))
+    if pair in MEET:
+        fails(place, "merge", "-m", "both", theirs.replace(" ", "-"))
+        assert conflicts(place) == MEET[pair]
+    else:
+        git(place, "merge", "--quiet", "-m", "both", theirs.replace(" ", "-"))
+        assert files.stale(compiled((place / "fleet.toml").read_text()), place / "rendered") == ()
+
+
+def test_nearly_all_of_those_pairs_merge() -> None:
+    assert len(TOGETHER) == 24 and len(MEET) <= 2
+
+
+def conflicts(place: Path) -> set[str]:
+    """The files of the tree that git could not merge."""
+    names = git(place, "diff", "--name-only", "--diff-filter=U").split()
+    return {path.removeprefix("rendered/") for path in names}
 
 
 @pytest.mark.parametrize("pair", MEETING, ids=map(" + ".join, MEETING))
@@ -271,8 +370,7 @@ def test_without_the_driver_a_compile_ends_the_conflict(pair: tuple[str, str, st
     name, mine, theirs = pair
     branches(tmp_path, name, mine, theirs)
     fails(tmp_path, "merge", mine.replace(" ", "-"))
-    conflicts = git(tmp_path, "diff", "--name-only", "--diff-filter=U").split()
-    assert {path.removeprefix("rendered/") for path in conflicts} == MEETING[pair]
+    assert conflicts(tmp_path) == MEETING[pair]
     recompiled(tmp_path, name, mine, theirs)
 
 
@@ -324,9 +422,9 @@ def test_rebase_and_cherry_pick_go_through(work: str, tmp_path: Path) -> None:
 
 
 def test_rebase_without_the_driver_is_ended_by_a_compile_too(tmp_path: Path) -> None:
-    branches(tmp_path, "dual-onchain", "a cap", "a price")
-    fails(tmp_path, "rebase", "a-cap")
-    recompiled(tmp_path, "dual-onchain", "a cap", "a price")
+    branches(tmp_path, "dual-onchain", "a price of a model", "a price")
+    fails(tmp_path, "rebase", "a-price-of-a-model")
+    recompiled(tmp_path, "dual-onchain", "a price of a model", "a price")
     git(tmp_path, "add", "--all")
     git(tmp_path, "-c", "core.editor=true", "rebase", "--continue")
     assert fleetc("compile", "--check", cwd=tmp_path).returncode == 0

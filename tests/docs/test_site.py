@@ -60,6 +60,8 @@ def test_pages_load_nothing_from_elsewhere(built: Path) -> None:
     for file in files:
         text = file.read_text(encoding="utf-8")
         assert not re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=\"(?:https?:)?//[^\"]*\"", text), file
+        for source in re.findall(r"<img[^>]*src=\"([^\"]+)\"", text):
+            assert (file.parent / source).is_file(), (file, source)
 
 
 @pytest.mark.browser

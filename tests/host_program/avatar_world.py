@@ -23,6 +23,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fleetc.emit.tree import is_released
+from fleetc.planner.states import release_in
 from tests.host_program.program import PROGRAM
 from tests.support import compile_text
 
@@ -302,15 +304,20 @@ def release(spec: str) -> tuple[Json, str]:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
         for artifact in compiled.tree.artifacts:
-            if artifact.path.startswith("hosts/gpu-1/"):
+            if artifact.path.startswith("hosts/gpu-1/") and is_released(artifact.path):
                 member = tarfile.TarInfo(artifact.path.removeprefix("hosts/gpu-1/"))
                 member.size = len(artifact.content)
                 tar.addfile(member, io.BytesIO(artifact.content))
     (said,) = [a.content for a in compiled.tree.artifacts if a.path == "ansible/host_vars/gpu-1.json"]
     variables = {name.removeprefix("fleet_host_"): plain(value) for name, value in json.loads(said).items()}
     stack = {name.removeprefix("stack_"): value for name, value in variables.items() if name.startswith("stack_")}
-    wanted = {name: variables[name] for name in ("fleet", "digest", "owner", "runtime", "services")}
-    wanted |= {"host": "gpu-1", "keep": 2, "seconds": {"stable": 0, "deadline": 1, "confirm": 60}}
+    wanted = {name: variables[name] for name in ("fleet", "owner", "runtime", "services")}
+    wanted |= {
+        "digest": release_in(compiled.tree, "gpu-1"),
+        "host": "gpu-1",
+        "keep": 2,
+        "seconds": {"stable": 0, "deadline": 1, "confirm": 60},
+    }
     return wanted | {"stack": stack or None}, base64.b64encode(packed.getvalue()).decode()
 
 

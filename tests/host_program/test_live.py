@@ -25,6 +25,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from fleetc.emit.tree import is_released
+from fleetc.planner.states import release_in
 from tests.farm.image import compile_standin
 from tests.host_program.program import loaded
 from tests.standin import can_build
@@ -260,8 +262,9 @@ class Machine:
         files = compiled.tree.as_mapping()
         variables = plain(json.loads(files["ansible/host_vars/edge.json"].content))
         inventory = json.loads(files["ansible/inventory.json"].content)["all"]["vars"]
-        names = ("fleet", "digest", "owner", "runtime", "seconds", "keep", "live", "services")
+        names = ("fleet", "owner", "runtime", "seconds", "keep", "live", "services")
         wanted = {name: variables[f"fleet_host_{name}"] for name in names}
+        wanted["digest"] = release_in(compiled.tree, "edge")
         wanted["seconds"] |= {"stable": 0, "deadline": 3, "confirm": 60}
         wanted |= {"host": "edge", "stack": None, "setters": plain(inventory["fleet_host_setters"])}
         assert compiled.blueprint is not None
@@ -273,7 +276,7 @@ class Machine:
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as tar:
             for path, artifact in files.items():
-                if path.startswith("hosts/edge/"):
+                if path.startswith("hosts/edge/") and is_released(path):
                     member = tarfile.TarInfo(path.removeprefix("hosts/edge/"))
                     member.size = len(artifact.content)
                     tar.addfile(member, io.BytesIO(artifact.content))

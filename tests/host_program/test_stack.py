@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from fleetc.emit.tree import is_released
 from fleetc.lower.avatar import HOST_SERVICES
 from tests.emit.programs import program
 from tests.host_program.avatar_world import CHECKOUT, COMPOSE_RELEASE, GAME_FILES, World
@@ -213,7 +214,8 @@ def test_files_of_the_release_arrive_and_only_those_of_secrets_hold_any(fleet: F
     copied = {str(path.relative_to(release)): path for path in release.rglob("*") if path.is_file()}
     tree = compile_text(fleet.spec).tree
     assert tree is not None
-    of_the_host = {path.split("/", 2)[2] for path in tree.as_mapping() if path.startswith("hosts/gpu-1/")}
+    paths = filter(is_released, tree.as_mapping())
+    of_the_host = {path.split("/", 2)[2] for path in paths if path.startswith("hosts/gpu-1/")}
     secret = {"avatar/secrets/host.env", "avatar/secrets/turn.env"}
     assert set(copied) == of_the_host | secret | {".wanted.json"}
     assert {stat.S_IMODE(copied[name].stat().st_mode) for name in secret} == {0o600}

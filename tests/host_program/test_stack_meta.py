@@ -23,38 +23,37 @@ WELL: dict[str, tuple[int, Any]] = {
     "not allowed": (403, None),
     "an old one": (404, {"detail": "Not Found"}),
 }
-ILL: dict[str, tuple[int, Any, str]] = {
-    "no answer": (0, None, "orchestrator-health does not answer"),
+ILL: dict[str, tuple[int, Any, str, str]] = {
+    "no answer": (0, None, "unanswered", "orchestrator-health does not answer"),
     "another tag": (
         200,
         {"env": {"AVATAR_SERVICE_IMAGE_TAG": "v1.3.5"}},
+        "ill",
         "images of v1.3.5 instead of v1.3.6",
     ),
     "another commit": (
         200,
         {"env": TAG, "git": {"sha": "f" * 40}},
+        "ill",
         "the checkout is at ffffffffffff instead",
     ),
 }
 
 
-def said(root: Path, answer: tuple[int, Any], **stack: Any) -> str:
+def said(root: Path, answer: tuple[int, Any]) -> dict[str, list[str]]:
     program = loaded(root)
     program |= {"get": lambda _where, _path: answer, "settings_in": lambda _path: TAG}
-    found: str = program["ill_by_meta"]({**STACK, **stack})
+    found: dict[str, list[str]] = program["judged_by_meta"](STACK)
     return found
 
 
 @pytest.mark.parametrize("case", WELL)
 def test_what_is_as_it_should_be_or_unknown_is_well(tmp_path: Path, case: str) -> None:
-    assert said(tmp_path, WELL[case]) == ""
+    assert said(tmp_path, WELL[case]) == {}
 
 
 @pytest.mark.parametrize("case", ILL)
 def test_what_differs_is_named(tmp_path: Path, case: str) -> None:
-    status, body, words = ILL[case]
-    assert words in said(tmp_path, (status, body))
-
-
-def test_stack_without_that_service_is_not_asked(tmp_path: Path) -> None:
-    assert said(tmp_path, (0, None), services=["turn-server"]) == ""
+    status, body, kind, words = ILL[case]
+    ((found, (text,)),) = said(tmp_path, (status, body)).items()
+    assert found == kind and words in text

@@ -196,3 +196,33 @@ def test_stack_that_left_the_spec_leaves_nothing(fleet: Fleet) -> None:
     assert re.search("tcp dport", fleet.world.run("nft", "list", "ruleset")) is None
     fleet.spec = spec
     assert len(steps(fleet)) == len(UNITS) + 1
+
+
+def test_containers_that_ended_are_named_and_nothing_is_done(fleet: Fleet) -> None:
+    """No file of theirs changes, so no step helps them: their units are not well, as nodes would be."""
+    state = json.loads(fleet.world.state.read_text())
+    state["projects"]["vtuber-luna"]["unreal-game"] = "exited"
+    state["projects"]["vtuber-host"]["turn-server"] = "restarting"
+    del state["projects"]["vtuber-host"]["orchestrator-health"]
+    fleet.world.state.write_text(json.dumps(state))
+    fleet.world.set_states("vtuber-mira", "exited")
+    assert steps(fleet, reasons=True) == [
+        "ill avatar/host: orchestrator-health has no container",
+        "ill avatar/turn: turn-server of vtuber-host is restarting",
+        "ill avatar/slot-00: unreal-game of vtuber-luna is exited",
+    ], "a slot all of which ended sleeps"
+    answer = fleet.rollout()
+    assert answer["ok"] and answer["needed"] is False and fleet.world.calls() == []
+    fleet.change("[avatars.stage.turn]", '[avatars.stage.turn]\nrealm = "other"')
+    assert "restart avatar/slot-00" in steps(fleet), "what is ill is still started where its settings change"
+
+
+def test_stack_is_unknown_where_docker_does_not_answer(fleet: Fleet) -> None:
+    docker = fleet.world.state
+    kept = docker.read_text()
+    docker.write_text("{}")
+    assert {unit["running"] for unit in observed(fleet) if unit["runtime"] == "docker"} == {None}
+    answer = fleet.rollout(check=True)
+    assert answer["code"] == "runtime-silent" and "avatar/slot-00" in answer["message"]
+    docker.write_text(kept)
+    assert steps(fleet) == []

@@ -378,3 +378,13 @@ def test_avatars_run_beside_the_runners(fleet: Studio) -> None:
     listed = fleet.hosts["gpu-1"].run("docker", "ps", "--format", '{{ .Label "com.docker.compose.project" }}').stdout
     assert {"vtuber-host", "vtuber-mira", "vtuber-noor", "livepeer-restyle", "livepeer-apps-1"} == set(listed.split())
     assert fleet.hosts["gpu-1"].run("nft", "list", "table", "inet", "fleetc_avatar").returncode == 0
+
+
+def test_container_of_an_avatar_that_ended_is_said_by_a_rollout_that_changes_nothing(fleet: Studio) -> None:
+    container = "vtuber-mira-vtuber-watchdog-1"
+    killed = fleet.hosts["gpu-1"].run("docker", "kill", container)
+    assert killed.returncode == 0, killed.stderr
+    try:
+        assert "is not well: vtuber-watchdog of vtuber-mira is exited" in fleet.roll_out(code=1)
+    finally:
+        fleet.hosts["gpu-1"].run("docker", "start", container)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
+from fleetc.emit.release import host_digest
 from tests.farm.farm import STANDIN_IMAGE, Farm, Host, HostSpec
 from tests.hosts.switches import in_phase, journal_of, state_of, switch_of, wait
 from tests.hosts.test_deploy import CANARY, Rollout
@@ -221,13 +222,14 @@ class Regions(Rollout):
 
     def _files(self, name: str, release: str) -> dict[str, bytes]:
         place = self.directory / "releases" / release / "hosts" / name
-        return {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*") if path.is_file()}
+        return {str(path.relative_to(place)): path.read_bytes() for path in place.glob("*/**/*") if path.is_file()}
 
     def number_of(self, link: str, name: str) -> str:
         """Which of the compiled releases has the digest of a link."""
         for place in sorted((self.directory / "releases").iterdir()):
             facts = json.loads((place / f"ansible/host_vars/{name}.json").read_text())
-            if facts["fleet_host_digest"] == link.partition(".")[0]:
+            nodes = {one["name"]["__ansible_unsafe"]: one["digest"] for one in facts["fleet_host_services"]}
+            if host_digest(nodes) == link.partition(".")[0]:
                 return place.name
         raise AssertionError(f"{name} is linked to {link}, which was never compiled")
 

@@ -332,3 +332,9 @@ def test_what_is_no_network_is_refused(text: str) -> None:
 )
 def test_who_reaches_an_address(address: str, reach: str) -> None:
     assert reach_of(address) == reach
+
+
+def test_a_text_without_end_is_refused_before_it_is_searched_for_secrets() -> None:
+    """Counters can make thousands of such texts, and a search of each takes a while."""
+    found = refused(parse_host, "0123456789abcdef" * 5000)
+    assert (found.message, found.secret) == ("the text is too long for a host", False)

@@ -190,8 +190,8 @@ def test_helpers_of_the_fleet_may_not_run_yet_and_others_must_answer() -> None:
 def test_page_lists_what_people_provide_and_nothing_else() -> None:
     tree = compile_text(onchain(orchestrator(), program("v0.9.1", "1"))).tree
     assert tree is not None
-    page = tree.as_mapping()["FLEET.md"].content.decode()
-    chapter = page.partition("## Before the first rollout")[2].partition("\n## ")[0]
+    pages = (tree.as_mapping()[path].content.decode() for path in ("hosts/gpu/README.md", "FLEET.md"))
+    chapter = "".join(page.partition("## Before the first rollout")[2].partition("\n## ")[0] for page in pages)
     assert "directory with the key file of 0x2222222222222222222222222222222222222222" in chapter
     assert "which fleetc installs from there" in chapter
     assert chapter.count("8935") == 3, "the address to register, and the port to open, with its command"

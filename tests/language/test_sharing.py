@@ -99,7 +99,7 @@ def test_trees_of_hosts_are_those_of_the_written_out_spec() -> None:
         for tree in (shared, plain)
     ]
     assert trees[0] == trees[1]
-    assert len(trees[0]) == 9
+    assert len(trees[0]) == 12
 
 
 WRITTEN_OUT_EXAMPLES = sorted(Path(__file__).parents[1].glob("data/written_out/*.toml"))

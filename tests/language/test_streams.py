@@ -89,7 +89,7 @@ def test_every_file_of_streams(snapshot: SnapshotAssertion) -> None:
 
 def test_page_for_people(snapshot: SnapshotAssertion) -> None:
     page = _files(WHOLE)["FLEET.md"]
-    assert page[page.index("## Streams") : page.index("## Secrets")] == snapshot
+    assert page[page.index("## Streams") : page.index("## Before the first rollout")] == snapshot
     assert "## Streams" not in _files("")["FLEET.md"]
 
 

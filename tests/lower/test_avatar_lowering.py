@@ -318,7 +318,7 @@ def host_variables(text: str) -> dict[str, Any]:
 def test_change_of_one_slot_changes_the_digest_of_that_slot_and_of_its_host_alone() -> None:
     before, after = host_variables(SPEC), host_variables(SPEC.replace("slot = 3, gpu = 0", "slot = 3, gpu = 1"))
     assert [name for name in before if before[name] != after[name]] == [
-        *("fleet_host_digest", "fleet_host_needs", "fleet_host_stack_slots")  # the GPU is one of the needs
+        *("fleet_host_needs", "fleet_host_stack_digests", "fleet_host_stack_slots")  # the GPU is one of the needs
     ]
     pairs = zip(before["fleet_host_stack_slots"], after["fleet_host_stack_slots"], strict=True)
     assert [(old["name"], old["arguments"] == new["arguments"]) for old, new in pairs if old != new] == [

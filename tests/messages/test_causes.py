@@ -252,6 +252,24 @@ def test_output_goes_where_it_was_asked_for_and_directories_are_made(demo: Path)
     assert "no-such-directory" in fleetc("compile", "-o", "file/x/y", cwd=demo).stderr
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "way_out", "code"),
+    [
+        ("warm = true, ", 'token = { env = "T" }, ', 'url = "http://127.0.0.1:8100", ', "unknown-key"),
+        ('"gpu.example.net:8935"', '"none"', '"orch.example.net:8935"', "invalid-value"),
+    ],
+    ids=["a token in the list of models", "no address"],
+)
+def test_what_the_node_takes_and_fleetc_does_not_comes_with_a_way_out(
+    old: str, new: str, way_out: str, code: str
+) -> None:
+    """The node reads `token` and starts with `-serviceAddr none` where `-nodes` names others."""
+    assert old in SPEC
+    shown = check_text(SPEC.replace(old, new))
+    assert f"error[{code}]" in shown and f"write {way_out.rstrip(', ')}" in shown
+    assert f"error[{code}]" not in check_text(SPEC.replace(old, way_out))
+
+
 def test_a_release_that_never_was_is_answered_with_those_there_are(demo: Path) -> None:
     for asked, told in {
         "v0.8.99": 'did you mean "v0.8.',

@@ -261,12 +261,12 @@ def test_number_that_is_meant_as_a_share_is_proposed() -> None:
     assert "85%" in str(found[0].fix)
 
 
-def test_fleet_page_says_what_is_read_and_what_is_not() -> None:
+def test_pages_say_what_is_read_and_what_is_not() -> None:
     assert whole().tree is not None
-    page = next(a.content.decode() for a in whole().tree.artifacts if a.path == "FLEET.md")  # type: ignore[union-attr]
-    section = page[page.index("## Monitoring") : page.index("## Secrets")]
-    assert "| `orch` | livepeer | `127.0.0.1:7935` | the agent on `second` |" in section
-    assert "| `gate` | livepeer | `127.0.0.1:5935` | Prometheus |" in section
+    pages = {a.path: a.content.decode() for a in whole().tree.artifacts if a.path.endswith(".md")}  # type: ignore[union-attr]
+    section = pages["FLEET.md"].partition("## Monitoring")[2].partition("\n## ")[0]
+    assert "| `orch` | livepeer | `127.0.0.1:7935` |" in pages["hosts/second/README.md"]
+    assert "| `gate` | livepeer | `127.0.0.1:5935` |" in pages["hosts/front/README.md"]
     assert "balance of wallet payer" in section and "registration of the slots of stage" in section
     assert "firewall" in section
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import io
 import json
 import re
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,8 @@ import pytest
 import yaml
 
 from fleetc.disk.reading import read_playbooks
+from fleetc.emit.tree import is_released
+from fleetc.planner.states import release_in
 from tests.emit import support
 from tests.emit.programs import program, run
 from tests.support import ROOT, compile_text
@@ -156,3 +162,40 @@ def test_settings_of_ansible_are_the_safe_ones() -> None:
     text = read_playbooks()["ansible.cfg"].decode()
     for line in ("host_key_checking = true", "any_unparsed_is_failed = true", "retry_files_enabled = false"):
         assert line in text.splitlines()
+
+
+TOLD = """---
+- name: Say what the host would get
+  ansible.builtin.debug:
+    msg: "GETS {{ inventory_hostname }} {{ fleet_host_wanted.digest }} {{ lookup('fleet_archive', fleet_host_source) }}"
+  register: fleet_host_ended
+"""
+
+
+def test_stock_ansible_packs_and_names_the_release_without_the_page_of_the_host(tmp_path: Path) -> None:
+    """Whatever the page says, the digest and the bytes that a host gets stay the same."""
+    tree = compile_text((ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")).tree
+    assert tree is not None
+    project = support.written(tree, tmp_path) / "ansible"
+    (project / "roles/fleet_host/tasks/main.yml").write_text(TOLD)
+    (project / "roles/fleet_host/meta/argument_specs.yml").unlink()
+    answers = []
+    for words in ("", "changed"):
+        (tmp_path / "hosts/gpu-1/README.md").write_text(words)
+        done = run(
+            program("ansible-playbook"),
+            *("-i", "inventory.json", "-c", "local", "site.yml"),
+            cwd=project,
+            home=tmp_path,
+        )
+        answers.append(dict(re.findall(r"GETS (\S+) (\S+ \S+)\"", done.stdout)))
+    assert answers[0] == answers[1]
+    for host in ("gpu-1", "gpu-2"):
+        digest, archive = answers[0][host].split(" ")
+        assert digest == support.release_in(tree, host).host == release_in(tree, host)
+        with tarfile.open(fileobj=io.BytesIO(gzip.decompress(base64.b64decode(archive)))) as packed:
+            assert set(packed.getnames()) == {
+                a.path.removeprefix(f"hosts/{host}/")
+                for a in tree.artifacts
+                if is_released(a.path) and a.path.split("/")[1] == host
+            }

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from fractions import Fraction
 from functools import cache
+from itertools import product
 
 from fleetc.pipeline import Compiled, compile_spec
 from fleetc.review.compare import compare
@@ -51,21 +52,42 @@ def classes(found: Review) -> set[str]:
 # --- what a tree says of itself, read from its page and its host variables ------------------------
 
 
+def rows(text: str) -> list[list[str]]:
+    """The rows of the first table of a text, cells without their quotes."""
+    lines = [line for line in text.split("\n") if line.startswith("|")]
+    return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in lines[2:]]
+
+
 def section(tree: Side, name: str) -> list[list[str]]:
-    """The rows of the first table below a heading of FLEET.md, cells without their quotes."""
-    page = tree.files["FLEET.md"].decode()
-    part = page.split(f"\n## {name}\n", 1)[1].split("\n## ", 1)[0]
-    rows = [line for line in part.split("\n") if line.startswith("|")]
-    return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in rows[2:]]
+    """The rows of the first table below a heading of FLEET.md."""
+    return rows(tree.files["FLEET.md"].decode().split(f"\n## {name}\n", 1)[1].split("\n## ", 1)[0])
+
+
+def parts(tree: Side) -> list[tuple[str, str, str]]:
+    """Every part of the pages of hosts: the host, its heading, and its text."""
+    pages = [path.split("/") for path in tree.files if re.fullmatch("hosts/[^/]+/README.md", path)]
+    found = []
+    for folder, host, name in pages:
+        for part in tree.files[f"{folder}/{host}/{name}"].decode().split("\n## ")[1:]:
+            heading, _, text = part.partition("\n")
+            found.append((host, heading.strip("`"), text))
+    return found
 
 
 def open_ports(tree: Side) -> set[tuple[str, ...]]:
-    """What others than the host itself can reach: host, port, protocol, address and who."""
+    """What others than the host itself can reach: host, port, address and who."""
+    tables = [(host, text) for host, _, text in parts(tree) if "\n| Port | Address |" in text]
     return {
-        (host, port, protocol, address, reach)
-        for host, port, protocol, address, reach, _, _, _, purpose, _ in section(tree, "Ports and firewall")
-        if reach != "nobody else" and purpose != "SSH"
+        (host, row[0], row[1], row[2])
+        for host, text in tables
+        for row in rows(text[text.index("\n| Port |") :].split("\n\n")[0])
+        if row[2] != "nobody else" and row[3] != "SSH"
     }
+
+
+def funds(tree: Side) -> list[list[str]]:
+    """The wallets with funds, and how long these last."""
+    return [[row[0], *row[3:]] for row in section(tree, "Wallets") if row[3:] != ["none", "none", "unknown"]]
 
 
 _PRICE = re.compile(r"([0-9.]+) (\S+) / (?:pixel|([0-9.eE+]+) pixels)")
@@ -76,7 +98,12 @@ def prices(tree: Side) -> dict[tuple[str, ...], object]:
     if '"network": "offchain"' in tree.files["manifest.json"].decode():
         return {}
     found: dict[tuple[str, ...], tuple[object, str]] = {}
-    for node, way, work, price in section(tree, "Prices"):
+    lines = [(node, line) for _, node, text in parts(tree) for line in text.split("\n")]
+    for node, line in lines:
+        said = re.fullmatch("- (Asks|Pays at most) (.*) for (.*)", line)
+        if said is None:
+            continue
+        way, price, work = said[1].lower(), said[2].strip("`"), said[3]
         match = _PRICE.fullmatch(price)
         worth = (Fraction(match[1]) / Fraction(match[3] or "1"), match[2].lower()) if match else (price, "")
         found[node, way, work] = worth
@@ -90,7 +117,9 @@ def prices(tree: Side) -> dict[tuple[str, ...], object]:
 
 def purchases(tree: Side) -> Counter[tuple[str, str]]:
     """How many goods each gateway buys from each orchestrator, as the page has it."""
-    return Counter((row[0], row[2]) for row in section(tree, "Who buys from whom") if row[-1].startswith("buys"))
+    found = [row for row in section(tree, "Who buys from whom") if row[2] == "buys"]
+    names = [[cell.replace("`", "").split(", ") for cell in (row[0], row[3])] for row in found]
+    return Counter(pair for gateways, orchestrators in names for pair in product(gateways, orchestrators))
 
 
 def machines(tree: Side) -> dict[str, tuple[object, ...]]:

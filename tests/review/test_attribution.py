@@ -292,7 +292,10 @@ def test_lines_of_several_files_stand_under_the_names_of_their_files() -> None:
     page = as_html(edited(DUAL, ('"1200 wei / pixel"', '"1400 wei / pixel"')), shipped()[0])
     inside = page.split('<article class="change')[1].split("</article>")[0]
     node = "hosts/gpu/orch"
-    files = [f"{node}/launch.flags", f"{node}/livepeer-orch.service", "FLEET.md", "monitoring/alerts.yml"]
+    files = [
+        *(f"{node}/launch.flags", f"{node}/livepeer-orch.service"),
+        *("FLEET.md", "hosts/gpu/README.md", "monitoring/alerts.yml"),
+    ]
     assert re.findall(r'<p class="of">([^<]*)</p>', inside) == files
     assert inside.index(files[0]) < inside.index("-pricePerUnit=<mark>1200") < inside.index(files[1])
 

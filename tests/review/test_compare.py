@@ -82,7 +82,7 @@ def _matches_the_trees(old: Side, new: Side, found: Review) -> None:
     assert not opened or "exposure" in kinds
     assert support.prices(old) == support.prices(new) or "price" in kinds
     assert support.purchases(old) == support.purchases(new) or "price" in kinds
-    assert support.section(old, "Funds") == support.section(new, "Funds") or "funds" in kinds
+    assert support.funds(old) == support.funds(new) or "funds" in kinds
     before, after = support.service_digests(old), support.service_digests(new)
     before = {(names[host], node): digest for (host, node), digest in before.items() if host in names}
     ended = {key for key, digest in before.items() if after.get(key) != digest}

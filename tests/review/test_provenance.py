@@ -116,7 +116,7 @@ def test_part_of_a_data_file_leads_to_its_own_field() -> None:
 
 
 def test_digest_leads_to_all_that_it_stands_for() -> None:
-    found = explained("dual-onchain", "ansible/host_vars/edge.json", "fleet_host_digest")
+    found = explained("dual-onchain", "ansible/host_vars/edge.json", "digest")
     paths = {place.path for reason in found.reasons for place in reason.places}
     assert {"gateways.gate.max_price", "wallets.payer.address", "fleet.network"} <= paths
 

@@ -1,7 +1,7 @@
 """Every price of a node and its place in the spec: the most that a gateway or signer pays, what an orchestrator asks.
 
 In: a sound `Fleet` and one of its nodes. Out: `NodePrice`s. This is the only list of prices: lowering, the market, the
-rules about money, reviews and FLEET.md read it.
+rules about money, reviews and pages read it.
 """
 
 from __future__ import annotations

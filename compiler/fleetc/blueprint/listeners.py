@@ -1,6 +1,6 @@
 """One port, or a range of them, on which something of the fleet listens: who reaches it, and what they can do there.
 
-Made by `analysis/listeners.py`, which lists all of a host. The firewall, FLEET.md, tasks, rules, reviews and
+Made by `analysis/listeners.py`, which lists all of a host. The firewall, pages of hosts, tasks, rules, reviews and
 `fleetc verify` read these values and decide nothing of it again.
 """
 

@@ -1,6 +1,6 @@
 """Who can buy what from whom and how long funds last, as text for the page and for reviews.
 
-Made by `lower/market.py`, read by `emit/fleet_page/` and `review/`.
+Made by `lower/market.py`, read by `emit/pages/` and `review/`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from fleetc.places.origin import Origin
 
 
 class MarketRow(NamedTuple):
-    """One gateway against one offer, as text; `wallet` is the paying one, empty if unknown."""
+    """One gateway against one offer, as text; `wallet` is the paying one, empty if unknown.
+
+    `verdict` is the outcome without its reasons and numbers.
+    """
 
     gateway: str
     work: str
@@ -19,6 +22,7 @@ class MarketRow(NamedTuple):
     asks: str
     pays: str
     outcome: str
+    verdict: str
     wallet: str = ""
 
 
@@ -82,12 +86,10 @@ class Assumed(NamedTuple):
 class MarketTables(NamedTuple):
     """Who can buy what from whom: row by row in a small fleet (`whole`), else a summary of each gateway.
 
-    `gateways` and `offers` are the largest counts that a fleet may have for `whole`; `rates` are (currency, worth).
+    `rates` are (currency, worth).
     """
 
     whole: bool = True
-    gateways: int = 0
-    offers: int = 0
     rows: tuple[MarketRow, ...] = ()
     summaries: tuple[MarketSummary, ...] = ()
     funds: tuple[FundsRow, ...] = ()

@@ -1,6 +1,6 @@
 """What people provide before the first rollout, sorted by who can do it, each with a command that does or shows it.
 
-In: a blueprint. Out: `Task` values, each once: FLEET.md lists them, and `fleetc todo`. They come from needs of hosts,
+In: a blueprint. Out: `Task` values, each once: pages list them, and `fleetc todo`. They come from needs of hosts,
 secrets of rollouts and streams, and names of hosts.
 """
 

@@ -6,9 +6,7 @@ In: a spec. Out: tasks by who can do them, each with a command to copy.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from fleetc.cli.shared.options import (
@@ -19,7 +17,7 @@ from fleetc.cli.shared.options import (
     SpecArgument,
 )
 from fleetc.cli.shared.output import plain
-from fleetc.cli.shared.paging import put, tell
+from fleetc.cli.shared.paging import put
 from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, ReportFormat
 
@@ -42,7 +40,7 @@ def todo(
 
     settings = load_settings(spec, overlay=overlay)
     answer_form = Format(form)
-    compiled, _ = compile_or_exit(spec, settings, Format.text)
+    compiled, _ = compile_or_exit(spec, settings, Format.text, later=True)
     document, _, blueprint, _ = compiled.sound
     from fleetc.rollout.hosts.rolling import hosts_of
 
@@ -58,8 +56,10 @@ def todo(
     if answer_form is Format.json:
         put(json.dumps({"format": 1, "tasks": [_as_value(task) for task in tasks]}, indent=2) + "\n")
     else:
-        lines = list(_lines(tasks)) or ["nothing left to do"]
-        tell("".join(f"{plain(line)}\n" for line in lines))
+        from fleetc.cli.shared.task_lines import task_lines
+
+        lines = list(task_lines(tasks, blueprint)) or ["nothing left to do"]
+        put("".join(f"{plain(line)}\n" for line in lines))
 
 
 def _questions(source: Source) -> Iterator[Task]:
@@ -74,19 +74,3 @@ def _questions(source: Source) -> Iterator[Task]:
 def _as_value(task: Task) -> dict[str, Any]:
     keys = ("who", "host", "words", "subject", "command")
     return {key: getattr(task, key) for key in keys} | {"nodes": list(task.nodes)}
-
-
-def _lines(tasks: Sequence[Task]) -> Iterable[str]:
-    from fleetc.blueprint.tasks import NAMED
-    from fleetc.text.counting import first_of
-
-    for who, some in groupby(tasks, attrgetter("who")):
-        yield who
-        for task in some:
-            host = f"{task.host}: " if task.host else ""
-            subject = f": {task.subject}" if task.subject else ""
-            nodes = f", for {first_of(task.nodes, NAMED)}" if task.nodes else ""
-            yield f"  {host}{task.words}{subject}{nodes}"
-            if task.command:
-                yield f"      {task.command}"
-        yield ""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import chain
 from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import (
@@ -26,7 +25,7 @@ from fleetc.blueprint.blueprint import (
 from fleetc.blueprint.rollout import Health, LiveValue, Need, RolloutTimes
 from fleetc.emit.artifacts import Member, json_line, json_members, json_string, without_hidden
 from fleetc.emit.draft import Draft, Lines, Verbatim, origins_of
-from fleetc.emit.release import at_rest, release_of
+from fleetc.emit.release import Release, at_rest, release_of
 from fleetc.emit.traced import Line, Origins, together
 from fleetc.places.origin import derived, given
 from fleetc.text.encoders import ansible_unsafe
@@ -85,7 +84,7 @@ Behind = Callable[[Iterable[Draft]], Origins]
 def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], behind: Behind) -> list[Line]:
     """The variables of one host: Ansible's own come from typed fields, all others have the prefix of their role.
 
-    Each variable and each service has its own line.
+    Each variable has its own line, and each service two.
     """
     release = release_of(files)
     table, runtime = given("hosts", host.name), given("hosts", host.name, "runtime")
@@ -99,7 +98,9 @@ def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], beh
     services = []
     for service in host.services:
         rest = at_rest(directories[service.name], service.live)
-        text = json_line(_service(host, service, release.services[service.name], rest))
+        name, values = _service(host, service, release.directories[service.name], rest)
+        # The name has a line of its own, so that changes of two neighbours merge.
+        text = f'{{"name": {name},\n     {values[1:]}'
         services.append((text, (given(service.table, service.name), *inputs[service.name])))
     variables: list[Member] = [
         ("ansible_host", _unsafe(host.address), (given("hosts", host.name, "address"),)),
@@ -107,7 +108,6 @@ def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], beh
         ("ansible_user", _unsafe(host.ssh_user), (given("hosts", host.name, "ssh_user"),)),
         ("ansible_become", "true" if host.become else "false", (given("hosts", host.name, "become"),)),
         ("fleet_host_fleet", _unsafe(shared.fleet), (fleet,)),
-        ("fleet_host_digest", json_string(release.host), tuple(chain(*inputs.values())) or (table,)),
         ("fleet_host_owner", owner, (runtime, given("hosts", host.name, "node_user"))),
         ("fleet_host_runtime", json_string(host.runtime), (runtime,)),
         ("fleet_host_seconds", _seconds(times), of_times),
@@ -117,7 +117,7 @@ def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], beh
         ("fleet_host_needs", [(_need(need), (need.origin,)) for need in host.needs], (table,)),
     ]
     if host.avatar is not None:
-        variables += _stack(host.avatar, release.files, inputs[AVATAR_DIRECTORY])
+        variables += _stack(host.avatar, release, inputs[AVATAR_DIRECTORY])
     return json_members(variables, (table,))
 
 
@@ -128,14 +128,15 @@ def _unsafe(value: str) -> str:
     return without_hidden(f"{{{', '.join(members)}}}")
 
 
-def _service(host: HostBlueprint, service: Service, digest: str, rest: str) -> dict[str, object]:
-    """A node for the program on the host. `arguments` is the digest of its command line, each word ended by a NUL.
+def _service(host: HostBlueprint, service: Service, digest: str, rest: str) -> tuple[str, str]:
+    """A node for the program on the host: its name and the rest, as JSON.
+
+    `arguments` is the digest of its command line, each word ended by a NUL.
 
     Reviews leave out what comes last, from `health` on, because it follows from other files.
     """
     words = "".join([f"{argument.text}\0" for argument in service.arguments])
     found: dict[str, object] = {
-        "name": ansible_unsafe(service.name),
         "digest": digest,
         # An image or a script puts its own words before those of a runner.
         "arguments": "" if service.table == RUNNERS else hashlib.sha256(words.encode()).hexdigest(),
@@ -151,7 +152,8 @@ def _service(host: HostBlueprint, service: Service, digest: str, rest: str) -> d
         found["exclusive"] = [ansible_unsafe(text) for text in service.exclusive]
     live = [_live(value) for value in service.live if value.known_back]
     silent = [_live(value) for value in service.live if not value.known_back]
-    return found | {"health": _health(service.health), "rest": rest, "live": live, "silent": silent}
+    found |= {"health": _health(service.health), "rest": rest, "live": live, "silent": silent}
+    return _unsafe(service.name), json_line(found)
 
 
 def _need(need: Need) -> str:
@@ -217,16 +219,16 @@ def _secret(secret: SecretVariable) -> dict[str, object]:
     }
 
 
-def _stack(avatar: StackBlueprint, files: Mapping[str, str], behind: Origins) -> list[Member]:
+def _stack(avatar: StackBlueprint, release: Release, behind: Origins) -> list[Member]:
     """The variables of a stack: where its files are, and a digest for every part that can change independently.
 
-    `files` are the digests by path relative to the host, `behind` the origins of the stack's files.
+    `behind` are the origins of the stack's files.
     """
 
     def digest(name: str) -> str:
-        return files[f"{AVATAR_DIRECTORY}/{name}"]
+        return release.files[f"{AVATAR_DIRECTORY}/{name}"]
 
-    own_compose = files.get(f"{AVATAR_DIRECTORY}/{HOST_COMPOSE}", "")
+    own_compose = release.files.get(f"{AVATAR_DIRECTORY}/{HOST_COMPOSE}", "")
     host_digest = digest("host.env")
     if own_compose:
         host_digest = hashlib.sha256(f"{host_digest} {own_compose}".encode()).hexdigest()
@@ -246,6 +248,7 @@ def _stack(avatar: StackBlueprint, files: Mapping[str, str], behind: Origins) ->
         for secret in sorted(of_file)
     ]
     digests = {"host": host_digest, "turn": digest("turn.env"), "firewall": digest("nftables.conf")}
+    digests["stack"] = release.directories[AVATAR_DIRECTORY]
     parts: dict[str, str | list[Line]] = {
         "checkout": _unsafe(avatar.checkout),
         "ref": _unsafe(avatar.ref),

@@ -8,7 +8,6 @@ a host come first, then those that use their digests, and the manifest last.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.emit import (
@@ -29,7 +28,7 @@ from fleetc.emit import (
 )
 from fleetc.emit.draft import Draft
 from fleetc.emit.templates import Templates
-from fleetc.emit.tree import FLEET_PAGE, Artifact, Tree, tree_of
+from fleetc.emit.tree import Artifact, Tree, is_released, tree_of
 from fleetc.places.diagnostic import Path
 from fleetc.text.encoders import EncodingError
 from fleetc.toml.document import Source
@@ -88,7 +87,7 @@ class Drafts:
                 self._variables = {host.name: like._variables_of(host) for host in same}
 
     def of_host(self, host: HostBlueprint) -> list[Draft]:
-        """The files in `hosts/<host>/`."""
+        """The files of a host's release, in directories of `hosts/<host>/`."""
         if host.name not in self._of_hosts:
             made = (emit_format(host, self._templates) for emit_format in HOST_FORMATS)
             self._of_hosts[host.name] = [draft for drafts in made for draft in drafts]
@@ -123,17 +122,13 @@ class Drafts:
     def find(self, path: str) -> Draft | None:
         """The file at a path of the tree."""
         hosts = [host for host in self._blueprint.hosts if path.startswith(f"hosts/{host.name}/")]
-        drafts = self.of_host(hosts[0]) if hosts else self.of_fleet()
+        drafts = self.of_host(hosts[0]) if hosts and is_released(path) else self.of_fleet()
         return next((draft for draft in drafts if draft.path == path), None)
 
     def tree(self) -> Tree:
         """All artifacts, and the manifest that lists them. Raises UnfitError."""
-        of_fleet = self.of_fleet()
-        with suppress(EncodingError):  # of a host, which is told below with its place
-            # Making the page takes more memory than it has, so it comes before there are any other files.
-            next(draft for draft in of_fleet if draft.path == FLEET_PAGE).artifact()
         artifacts = [artifact for host in self._blueprint.hosts for artifact in _fitting(host, self.of_host(host))]
-        return tree_of([*artifacts, *(draft.artifact() for draft in of_fleet)])
+        return tree_of([*artifacts, *(draft.artifact() for draft in self.of_fleet())])
 
 
 def emit(

@@ -3,8 +3,8 @@
 In: the blueprint, the sources and all other artifacts. Out: `manifest.json`. `disk/files.py` reads `files` from it to
 recognise files of fleetc.
 
-Changes that merge in the files also merge here. Each digest has its own line between stable lines; files that many
-nodes touch have no digest.
+Changes that merge in the files also merge here. Each digest has its own line between stable lines; files about
+several nodes have none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.artifacts import Member, json_line, json_members, json_string, without_hidden
 from fleetc.emit.draft import Draft, Lines
 from fleetc.emit.traced import Line, Origins
-from fleetc.emit.tree import ALERT_RULES, FLEET_PAGE, MANIFEST, SPEC_FOLDER
+from fleetc.emit.tree import HOST_VARIABLES, MANIFEST, is_shared
 from fleetc.places.origin import derived, given
 from fleetc.toml.document import Source
 from fleetc.upstream import format_release
@@ -25,6 +25,8 @@ from fleetc.version import __version__
 FORMAT = 2
 """Version of the manifest format."""
 
+_HOST_AND_NODE = 2
+"""The tables behind the variables of a host with one node."""
 _FORM = derived("the form of the manifest and the version of fleetc", ("spec",))
 _ORIGINS = {
     "spec": derived("the names of the sources", ("spec",)),
@@ -59,7 +61,8 @@ def _lines(
 def _text(draft: Draft) -> Line:
     """The entry of a file for a compile, which needs no origins."""
     _, _, mode, tables = draft.artifact()
-    return entry(draft.path, f"{mode:04o}", tables, "" if is_shared(draft.path) else draft.digest()), ()
+    of_one = draft.path.startswith(HOST_VARIABLES) and len(tables) <= _HOST_AND_NODE
+    return entry(draft.path, f"{mode:04o}", tables, draft.digest() if of_one or not is_shared(draft.path) else ""), ()
 
 
 def _entry(draft: Draft) -> Line:
@@ -88,8 +91,3 @@ def entry(path: str, mode: str, origins: Iterable[str], digest: str) -> str:
     head = f'{{"path": {json_string(path)}, "mode": "{mode}", "origins": [{tables}]'
     text = f'{head},\n     "sha256": "{digest}"}}' if digest else f"{head}}}"
     return without_hidden(text)
-
-
-def is_shared(path: str) -> bool:
-    """Whether a file describes the whole fleet, so that changes of different nodes change it on both sides."""
-    return path in (FLEET_PAGE, ALERT_RULES) or path.startswith(SPEC_FOLDER)

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, LAUNCH_FLAGS
+from fleetc.blueprint.blueprint import LAUNCH_FLAGS
 from fleetc.blueprint.rollout import LiveValue
 from fleetc.emit.draft import Draft
+from fleetc.emit.tree import Tree, is_released
 
 
 class Release(NamedTuple):
-    """Hex digests: of all files of a host, of those of each service, and of each file by its path below the host."""
+    """Hex digests: of a host, of each of its directories, and of each file by its path below the host."""
 
     host: str
-    services: dict[str, str]
+    directories: dict[str, str]
     files: dict[str, str]
 
 
@@ -32,11 +33,19 @@ def release_of(drafts: Iterable[Draft]) -> Release:
     Paths are `hosts/<host>/<service>/<name>`. The avatar stack has a directory but is no service: a rollout compares
     its files singly, so a change of one slot only affects that slot.
     """
-    return release_of_files((draft.path, draft.artifact().mode, draft.digest()) for draft in drafts)
+    return _release((draft.path, draft.artifact().mode, draft.digest()) for draft in drafts)
 
 
-def release_of_files(listed: Iterable[tuple[str, int, str]]) -> Release:
-    """The same of files that are there already: path, mode and hex digest of each."""
+def releases_in(tree: Tree) -> dict[str, Release]:
+    """The releases that the files of a tree make, by host."""
+    files: dict[str, list[tuple[str, int, str]]] = {}
+    for artifact in filter(lambda artifact: is_released(artifact.path), tree.artifacts):
+        files.setdefault(artifact.path.split("/", 2)[1], []).append((artifact.path, artifact.mode, artifact.sha256))
+    return {host: _release(of_host) for host, of_host in files.items()}
+
+
+def _release(listed: Iterable[tuple[str, int, str]]) -> Release:
+    """The release of files: path, mode and hex digest of each."""
     files: dict[str, str] = {}
     lines: dict[str, list[str]] = {}
     for path, mode, digest in listed:
@@ -44,8 +53,12 @@ def release_of_files(listed: Iterable[tuple[str, int, str]]) -> Release:
         files[f"{service}/{name}"] = digest
         lines.setdefault(service, []).append(f"{name} {mode:04o} {digest}\n")
     digests = {service: _digest(of_service) for service, of_service in lines.items()}
-    whole = _digest([f"{service} {digest}\n" for service, digest in digests.items()])
-    return Release(whole, {name: digest for name, digest in digests.items() if name != AVATAR_DIRECTORY}, files)
+    return Release(host_digest(digests), digests, files)
+
+
+def host_digest(directories: Mapping[str, str]) -> str:
+    """The digest of a host from those of its directories; the playbooks compute the same from the host's variables."""
+    return _digest([f"{name} {digest}\n" for name, digest in directories.items()])
 
 
 def at_rest(drafts: Iterable[Draft], live: Iterable[LiveValue]) -> str:
@@ -78,3 +91,7 @@ def _arguments(flags: tuple[str, ...]) -> re.Pattern[bytes]:
 
 def _digest(lines: list[str]) -> str:
     return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
+
+
+NOTHING = _release(())
+"""The release of a host without files."""

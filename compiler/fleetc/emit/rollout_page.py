@@ -11,7 +11,7 @@ from functools import partial
 from fleetc.blueprint.blueprint import Blueprint, SecretVariable
 from fleetc.blueprint.shards import canary_hosts, shards_of
 from fleetc.emit.draft import Draft
-from fleetc.emit.fleet_page.cells import cell, word
+from fleetc.emit.pages.cells import cell, word
 from fleetc.emit.templates import Encoded, Rendered, Templates, View
 from fleetc.emit.traced import Mark
 from fleetc.places.origin import Origin, derived, given
@@ -30,7 +30,6 @@ def emit(blueprint: Blueprint, templates: Templates) -> Iterator[Draft]:
 
 
 def _view(blueprint: Blueprint, mark: Mark) -> View:
-    hosts = derived("the hosts of the fleet", ("hosts",))
     batches = derived(
         "batches follow from the settings of the rollout and from who uses whom", ("rollout",), ("hosts",)
     )
@@ -49,8 +48,6 @@ def _view(blueprint: Blueprint, mark: Mark) -> View:
     one = blueprint.in_order[0].name
     return {
         "fleet": mark(cell(blueprint.fleet), given("fleet", "name")),
-        "hosts": mark(len(blueprint.hosts), hosts),
-        "batches": mark(len(blueprint.batches), batches),
         "canary": [mark(cell(name), canary, given("hosts", name)) for name in canary_hosts(blueprint)],
         "variables": [mark(cell(name), *origins) for name, origins in variables],
         "commands": [mark(cell(name), *origins) for name, origins in commands],

@@ -15,11 +15,15 @@ from typing import NamedTuple
 
 MANIFEST = "manifest.json"
 FLEET_PAGE = "FLEET.md"
-ALERT_RULES = "monitoring/alerts.yml"
+HOSTS_FOLDER = "hosts/"
+"""Where a tree has for each host a page for people, and a directory for each part of its release."""
 SPEC_FOLDER = "spec/"
+"""Where a tree has the texts that it was compiled from."""
 PARTS_FOLDER = f"{SPEC_FOLDER}parts/"
 """Where a tree has the files that its spec includes, by their path from the spec."""
-"""Where a tree has the texts that it was compiled from."""
+HOST_VARIABLES = "ansible/host_vars/"
+_OF_ONE = ("ansible/", HOSTS_FOLDER, "monitoring/agents/", "streams/")
+_OF_MANY = (HOST_VARIABLES, "ansible/inventory.json", "ansible/rollout.json")
 
 FILE_MODE = 0o644
 
@@ -59,6 +63,26 @@ def tree_of(artifacts: Iterable[Artifact]) -> Tree:
         if before.path == after.path:
             raise ValueError(f"two artifacts at {after.path}")
     return Tree(ordered)
+
+
+def page_of(host: str) -> str:
+    """The path of a host's page."""
+    return f"{HOSTS_FOLDER}{host}/README.md"
+
+
+def is_released(path: str) -> bool:
+    """Whether a file belongs to the release of a host: all in its directories, but not its page beside them."""
+    return path.startswith(HOSTS_FOLDER) and path.count("/") > 2
+
+
+def is_page(path: str) -> bool:
+    """Whether a file is the page of the fleet or of a host."""
+    return path == FLEET_PAGE or (path.startswith(HOSTS_FOLDER) and not is_released(path))
+
+
+def is_shared(path: str) -> bool:
+    """Whether a file has facts about several nodes, so that changes of different nodes meet in it."""
+    return is_page(path) or path.startswith(_OF_MANY) or not path.startswith(_OF_ONE)
 
 
 def is_rolled_out(path: str) -> bool:

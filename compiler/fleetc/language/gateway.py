@@ -297,8 +297,8 @@ class Gateway(Buyer):
     )
     expected_load: Throughput | None = Field(
         None,
-        description="What it expects to buy at max_price, such as 2000000000 pixels / s; FLEET.md then shows the cost "
-        "per hour and how long the deposit lasts.",
+        description="What it expects to buy at max_price, such as 2000000000 pixels / s; its host's page then shows "
+        "the cost per hour, and FLEET.md how long the deposit lasts.",
     )
     selection: Selection = Field(default_factory=Selection, description="How it chooses among orchestrators.")
     max_sessions: Integer | None = sets("maxSessions", None, "How many streams it handles at once.", ge=1, le=1_000_000)

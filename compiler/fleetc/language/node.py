@@ -6,7 +6,7 @@ In: raw tables of nodes. Out: frozen typed values that the files of the roles ex
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StrictStr
 from pydantic.json_schema import WithJsonSchema
@@ -211,6 +211,12 @@ class GpuSettings(Base):
 
 class ModelUse(Base):
     """One model that a node offers or runs."""
+
+    instead: ClassVar[dict[str, str]] = {
+        "token": "fleetc puts no secret into the list of models: let the runner answer its node without a token, or "
+        'run a proxy beside the node that adds it, and write url = "http://127.0.0.1:8100"'
+    }
+    """Keys that the node has and the spec does not, and what to do about one; `problems.py` asks here."""
 
     use: Name = Field(description="Name of the model in the models table.")
     warm: Flag = Field(

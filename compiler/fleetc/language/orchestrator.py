@@ -53,7 +53,8 @@ def _service(value: Any) -> ServiceAddress:
         raise refuse("a service address must be text", form)
     scheme, _, rest = value.partition("://") if "://" in value else ("https", "", value)
     if value == "none":
-        raise refuse("a node without an address sells nothing of its own, and starts only with -nodes", form)
+        others = f"{form}; or leave this node out, and list the addresses in its instances as orchestrators of gateways"
+        raise refuse("fleetc makes no orchestrator without an address, because it sells nothing of its own", others)
     if scheme not in ("http", "https"):
         raise refuse(f'the node would read "{value}" as https://{value}', form)
     host, colon, port = rest.rpartition(":") if not rest.endswith("]") else (rest, "", "")

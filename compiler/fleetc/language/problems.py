@@ -106,7 +106,11 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
             "unknown-key",
             f'there is no key "{last}" here',
             Label(path, on_key=True, secret=_says_secret(path, keys)),
-            help=_flag(last, path, near) or asked(near) or _elsewhere(last, path, root) or suggestions.listed(keys),
+            help=getattr(model, "instead", {}).get(last)
+            or _flag(last, path, near)
+            or asked(near)
+            or _elsewhere(last, path, root)
+            or suggestions.listed(keys),
             fix=fix_rename(path, meant) if certain else None,
         )
     if kind == "missing":

@@ -167,7 +167,7 @@ def _in_words(fleet: Fleet, settings: Orchestrator) -> str:
     addresses = list(dict.fromkeys(f"{one.address.scheme}://{one.address.authority}" for one in found))
     where = "in the AI registry" if registry_of(settings) == AI else "as its service address"
     if len(addresses) > _ADDRESSES:
-        what = f"one of the {len(addresses)} addresses of its orchestrators"
+        what = "one of the addresses of its orchestrators"
     else:
         what = " or ".join(addresses) or "its service address"
     return f"enough stake for the active set, and {what} registered {where}"

@@ -35,7 +35,7 @@ from fleetc.upstream import FLAGS, format_release
 
 _first = itemgetter(0)  # the flag or the name; origins have no order
 
-GPU_ORDER = "CUDA_DEVICE_ORDER"
+GPU_ORDER, BY_PLACE, VISIBLE_GPUS = "CUDA_DEVICE_ORDER", "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES"
 DEFAULT_IMAGE = "livepeer/go-livepeer"
 _NETWORK, _CONTROLLER = given("fleet", "network"), given("fleet", "controller")
 
@@ -103,9 +103,7 @@ def gpus(fleet: Fleet, node: Node) -> Iterator[Planned]:
         text = ids if isinstance(ids, str) else ",".join(map(str, ids))
         yield Argument("nvidia", text, given(*node.path, "gpus"))
         if GPU_ORDER not in node.settings.environment:
-            yield Variable(
-                GPU_ORDER, "PCI_BUS_ID", derived("-nvidia has the numbers of nvidia-smi", (*node.path, "gpus"))
-            )
+            yield Variable(GPU_ORDER, BY_PLACE, derived("-nvidia has the numbers of nvidia-smi", (*node.path, "gpus")))
 
 
 def own_file(node: Node, name: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from fleetc.analysis.acceptance import NOT_WANTED, VIDEO, Goods
 from fleetc.analysis.discovery import ELSEWHERE, NOT_LISTED
-from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Cell, Summary, market_of, matrix
+from fleetc.analysis.economics import Cell, Summary, market_of, matrix
 from fleetc.analysis.funds import Funds, funds
 from fleetc.blueprint.market import Assumed, FundsRow, MarketRow, MarketSummary, MarketTables
 from fleetc.language import effective
@@ -31,8 +31,6 @@ def lower_market(fleet: Fleet) -> MarketTables:
     gas = effective.gas_price(fleet)
     return MarketTables(
         whole=found.cells is not None,
-        gateways=CELL_GATEWAYS,
-        offers=CELL_OFFERS,
         rows=tuple(_rows(fleet, found.cells or (), names)),
         summaries=tuple(_summary(summary) for summary in found.summaries),
         funds=tuple(_funds(row) for row in funds(fleet)),
@@ -56,6 +54,7 @@ def _rows(fleet: Fleet, cells: Iterable[Cell], names: dict[Goods, str]) -> Itera
             pays="any price when nobody is cheaper" if gateway.ignore_max_price_if_needed else price_text(cell.cap),
             outcome=outcome_text(cell.decision, market_of(fleet).until(cell)),
             wallet=_wallet(payer(fleet, Node("gateways", cell.gateway, gateway))),
+            verdict=cell.decision.outcome,
         )
 
 

@@ -1,6 +1,6 @@
 """Lowers what must be on a host before its first rollout, and what has to hold there for its nodes to start.
 
-In: a fleet, and a host of it with its lowered services and avatar stack. Out: `Need` values, each once. FLEET.md lists
+In: a fleet, and a host of it with its lowered services and avatar stack. Out: `Need` values, each once. Pages list
 those that people provide; the preflight checks all, so both agree.
 """
 

@@ -1,8 +1,8 @@
 """Lowers live runners: an orchestrator's file of them, and the processes that fleetc starts.
 
 In: a fleet and an orchestrator or a runner. Out: arguments, a `BlueprintFile` in exactly the form that the node parses,
-and a `Service`. A runner has no flags: its arguments are the words of its program, in their order. A runner managed
-elsewhere gets no token: the node reads tokens only from this file, which must hold no secret.
+and a `Service`. A runner has no flags: its arguments are the words of its program, in their order. The node has no
+token for a runner that is managed elsewhere.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import Listener, Url
 from fleetc.language.runner import Runner
-from fleetc.lower.common import GPU_ORDER, own_file
+from fleetc.lower.common import BY_PLACE, GPU_ORDER, VISIBLE_GPUS, own_file
 from fleetc.lower.mapping import Planned
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, default, derived, given
@@ -205,7 +205,7 @@ def _variables(fleet: Fleet, placed: PlacedRunner) -> Iterator[Variable]:
         yield Variable(name, value, given(*placed.path, "environment", name))
     if runner.program is None or not ids or isinstance(ids, str):
         return
-    for name, value in ((GPU_ORDER, "PCI_BUS_ID"), ("CUDA_VISIBLE_DEVICES", ",".join(map(str, ids)))):
+    for name, value in ((GPU_ORDER, BY_PLACE), (VISIBLE_GPUS, ",".join(map(str, ids)))):
         if name not in runner.environment:
             yield Variable(name, value, derived("gpus has the numbers of nvidia-smi", (*placed.path, "gpus")))
 

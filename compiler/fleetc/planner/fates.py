@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from fleetc.emit.host_program import HOST_STEPS
-from fleetc.emit.tree import Artifact
+from fleetc.emit.tree import HOST_VARIABLES, Artifact
 from fleetc.planner.data import RECORDED, UNKNOWN, HostState, Step
-from fleetc.planner.states import HOST_FILES, RecordError, recorded_place, recorded_state, steps_between
+from fleetc.planner.states import RecordError, recorded_place, recorded_state, steps_between
 
 Places = Mapping[str, tuple[str, int]]
 """Address and SSH port of hosts: which machine a name means."""
@@ -71,8 +71,8 @@ def fates(old: Mapping[str, bytes], new: Mapping[str, bytes], journal: Journal =
 
 def _records(files: Mapping[str, bytes]) -> dict[str, Artifact]:
     """The records of a tree, by host."""
-    paths = (path for path in files if path.startswith(HOST_FILES))
-    return {path.removeprefix(HOST_FILES).removesuffix(".json"): Artifact(path, files[path]) for path in paths}
+    paths = (path for path in files if path.startswith(HOST_VARIABLES))
+    return {path.removeprefix(HOST_VARIABLES).removesuffix(".json"): Artifact(path, files[path]) for path in paths}
 
 
 def _places(records: Mapping[str, Artifact], others: Mapping[str, Artifact]) -> Places:

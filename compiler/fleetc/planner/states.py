@@ -7,17 +7,16 @@ that takes them: fleetc asks the same function of it as the host does.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
 from fleetc.emit.host_program import steps_in
-from fleetc.emit.tree import MANIFEST, Artifact, Tree
+from fleetc.emit.release import NOTHING, host_digest, releases_in
+from fleetc.emit.tree import HOST_VARIABLES, MANIFEST, Artifact, Tree
 from fleetc.planner.data import RECORDED, UNKNOWN, HostState, ProcessState, Step
 from fleetc.planner.stacks import recorded_units, secret_places
-
-HOST_FILES = "ansible/host_vars/"
-"""The files of a tree with the state of each host."""
 
 
 class RecordError(ValueError):
@@ -29,8 +28,14 @@ def recorded_states(tree: Tree) -> dict[str, HostState]:
 
     Whether a process runs is not known from a tree.
     """
-    states = (recorded_state(artifact) for artifact in _host_files(tree))
-    return {state.host: state for state in states}
+    releases = releases_in(tree)
+    found = {}
+    for artifact in _host_files(tree):
+        state = recorded_state(artifact)
+        if state.release != releases.get(state.host, NOTHING).host:
+            raise RecordError(f"{artifact.path} does not name the files in hosts/{state.host}")
+        found[state.host] = state
+    return found
 
 
 def recorded_places(tree: Tree) -> dict[str, tuple[str, int]]:
@@ -40,21 +45,35 @@ def recorded_places(tree: Tree) -> dict[str, tuple[str, int]]:
 
 def release_in(tree: Tree, host: str) -> str:
     """The digest of the release that a compiled tree has for a host."""
-    content = tree.as_mapping()[f"{HOST_FILES}{host}.json"].content
-    return str(json.loads(content)["fleet_host_digest"])
+    return _release_in(json.loads(tree.as_mapping()[f"{HOST_VARIABLES}{host}.json"].content))
+
+
+def _release_in(variables: Mapping[str, Any]) -> str:
+    """The digest of a host's release, from those of its nodes and of its avatar stack."""
+    digests = {str(one["name"]["__ansible_unsafe"]): str(one["digest"]) for one in variables["fleet_host_services"]}
+    stack = variables.get("fleet_host_stack_digests")
+    return host_digest(digests | ({AVATAR_DIRECTORY: str(stack["stack"])} if stack else {}))
 
 
 def _host_files(tree: Tree) -> Iterator[Artifact]:
     digests = _manifest_digests(tree)
     for artifact in tree.artifacts:
-        if artifact.path.startswith(HOST_FILES):
-            if artifact.sha256 != digests.get(artifact.path):
+        if artifact.path.startswith(HOST_VARIABLES):
+            if digests.get(artifact.path) not in ("", artifact.sha256):  # those of several nodes have none
                 raise RecordError(f"{artifact.path} is not what the manifest lists")
             yield artifact
 
 
 def _host_of(artifact: Artifact) -> str:
-    return artifact.path.removeprefix(HOST_FILES).removesuffix(".json")
+    return artifact.path.removeprefix(HOST_VARIABLES).removesuffix(".json")
+
+
+def _manifest_digests(tree: Tree) -> dict[str, str]:
+    try:
+        listed = json.loads(tree.as_mapping()[MANIFEST].content)["files"]
+        return {file["path"]: file.get("sha256", "") for file in listed}
+    except (ValueError, KeyError, TypeError, AttributeError) as failure:
+        raise RecordError(f"{MANIFEST} does not list its files") from failure
 
 
 def recorded_place(artifact: Artifact) -> tuple[str, int]:
@@ -64,14 +83,6 @@ def recorded_place(artifact: Artifact) -> tuple[str, int]:
         return str(variables["ansible_host"]["__ansible_unsafe"]), int(variables["ansible_port"])
     except (ValueError, KeyError, TypeError) as failure:
         raise RecordError(f"{artifact.path} has no address of the host") from failure
-
-
-def _manifest_digests(tree: Tree) -> dict[str, str]:
-    try:
-        listed = json.loads(tree.as_mapping()[MANIFEST].content)["files"]
-        return {file["path"]: file.get("sha256", "") for file in listed}
-    except (ValueError, KeyError, TypeError, AttributeError) as failure:
-        raise RecordError(f"{MANIFEST} does not list its files") from failure
 
 
 def recorded_state(artifact: Artifact) -> HostState:
@@ -95,7 +106,7 @@ def recorded_state(artifact: Artifact) -> HostState:
             for service in variables["fleet_host_services"]
         ]
         processes += recorded_units(variables)
-        release = str(variables["fleet_host_digest"])
+        release = _release_in(variables)
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
         raise RecordError(f"{artifact.path} has no state of the host") from failure
     return HostState(host, RECORDED, release, in_order(processes))

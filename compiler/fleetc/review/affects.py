@@ -18,7 +18,7 @@ from typing import Any
 
 from fleetc import lower
 from fleetc.emit import formats
-from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Tree
+from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Tree, is_released
 from fleetc.fixes import Rewriting
 from fleetc.language.sharing import in_the_language
 from fleetc.language.spec import json_schema
@@ -247,7 +247,7 @@ def _lines(trial: Affected, details: int | None) -> Iterator[str]:
     """The value, what was tried, how many lines depend on it; then the lines, those of hosts first."""
     telling = sorted(
         (line for line in trial.lines if line not in trial.following),
-        key=lambda line: not line.artifact.startswith("hosts/"),
+        key=lambda line: not is_released(line.artifact),
     )
     files = {line.artifact for line in telling}
     amount = f"{counted(len(telling), 'line')} in {counted(len(files), 'file')}" if telling else "no line"

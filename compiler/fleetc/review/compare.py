@@ -14,7 +14,7 @@ from dataclasses import replace
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint
 from fleetc.emit import data_files, env, flags
 from fleetc.emit.source_copy import copies
-from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
+from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER, is_page, is_released
 from fleetc.language.fleet import NODE_TABLES, Fleet, Node
 from fleetc.language.signing import payer
 from fleetc.planner.fates import Journal, no_journal
@@ -100,13 +100,13 @@ def _belied(old: Side, blueprint: Blueprint, deltas: Iterable[Delta], paths: Ite
             there = old.files.get(draft.path)
             if there is not None and there != draft.artifact().content and not old.edited(draft.path):
                 yield draft.path
-    if FLEET_PAGE not in paths and any(delta.item.kind == "funds" for delta in deltas):
+    if not any(map(is_page, paths)) and any(delta.item.kind == "funds" for delta in deltas):
         yield FLEET_PAGE
 
 
 def _hosts(old: Side, new: Side, paths: Iterable[str], edits: Edits) -> set[str]:
     """The hosts to take apart: with different files or edits in the spec."""
-    hosts = {path.split("/", 2)[1] for path in paths if path.startswith("hosts/")}
+    hosts = {path.split("/", 2)[1] for path in paths if is_released(path)}
     hosts |= {path.rpartition("/")[2].removesuffix(".json") for path in paths if path.startswith("ansible/host_vars/")}
     for edit in edits.all:
         for fleet, path in ((old.fleet, edit.old), (new.fleet, edit.new)):

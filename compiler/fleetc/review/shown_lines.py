@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from fleetc.emit.firewall import FILE as FIREWALL
-from fleetc.emit.tree import MANIFEST, SPEC_FOLDER
+from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, is_released, is_shared
 from fleetc.review.data import FileChange, Line
 from fleetc.review.items.avatars import avatar_of
 from fleetc.review.items.deltas import Delta
@@ -30,8 +30,6 @@ _HEALTH = re.compile(r', "health": .*')
 _NEED = re.compile(r' *(\{"need": .*|"fleet_host_needs": .*)')
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _HOST_VARS = re.compile(r"ansible/host_vars/([^/]+)\.json")
-_PAGES = ("FLEET.md", "ROLLOUT.md", "ansible/inventory.json", "ansible/rollout.json", "streams/", "monitoring/")
-"""Files about the whole fleet, and path prefixes of such files. They come from the blueprint alone."""
 
 
 @dataclass
@@ -98,7 +96,7 @@ class Evidence:
             if path == MANIFEST or path.startswith(SPEC_FOLDER):
                 continue
             variables = _HOST_VARS.fullmatch(path)
-            if path.startswith("hosts/"):
+            if is_released(path):
                 _, host, node, _ = path.split("/", 3)
                 names = ("", node)  # the firewall beside a stack has the ports of all nodes
                 guards = path.endswith(f"/{FIREWALL}")
@@ -107,10 +105,10 @@ class Evidence:
             elif variables:
                 everywhere = [d for d in fleet if any(_has_values(pair, d) for pair in self.pairs(path))]
                 self._share(path, [*hosts.get(variables[1], []), *everywhere])
-            elif path.startswith(_PAGES):
-                self._search(path, by_name, fleet)
-            else:
+            elif path.startswith("ansible/") and not is_shared(path):
                 self._share(path, fleet)
+            else:
+                self._search(path, by_name, fleet)
 
     def _share(self, path: str, near: list[Delta]) -> None:
         """The lines of a file that concerns few deltas."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fleetc.emit.release import host_digest
 from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, OBSERVE, STAGE
 from fleetc.rollout.hosts.runner import Event, Project, RunOptions, RunResult
 
@@ -71,7 +72,7 @@ class Hosts:
             return back, self.of(self.read(), host)["kept"][back]
         told = json.loads((project.path / f"host_vars/{host}.json").read_text())
         nodes = {_text(one["name"]): one["digest"] for one in told["fleet_host_services"]}
-        return told["fleet_host_digest"], nodes
+        return host_digest(nodes), nodes
 
     def _begin(self, project: Project, host: str, given: Mapping[str, Any], playbook: str) -> Json:
         here, (release, nodes) = self.of(self.read(), host), self._wanted(project, host, given)

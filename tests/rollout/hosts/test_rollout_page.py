@@ -123,18 +123,18 @@ def test_commands_of_fleetc(world: World) -> None:
     fleet, journal = world.directory / "fleet", str(world.directory / "own-journal")
     (block,) = world.blocks("With fleetc")
     lines = [line.partition("#")[0].strip() for line in block.splitlines()]
-    assert len(lines) == 6 and all(line.startswith("fleetc ") for line in lines)
-    for line in lines[:4]:
+    assert len(lines) == 5 and all(line.startswith("fleetc ") for line in lines)
+    for line in lines[:3]:
         done = world.shell(line, fleet, FLEETC_JOURNAL=journal)
         assert done.returncode == 0, line + said_by(done)
     assert world.has_new_price()
     before = world.price
     world.new_price()
-    assert world.shell(lines[3], fleet, FLEETC_JOURNAL=journal).returncode == 0
+    assert world.shell(lines[2], fleet, FLEETC_JOURNAL=journal).returncode == 0
     assert world.has_new_price()
-    resumed = world.shell(lines[4], fleet, FLEETC_JOURNAL=journal)
+    resumed = world.shell(lines[3], fleet, FLEETC_JOURNAL=journal)
     assert resumed.returncode == 1 and "no rollout of this fleet broke off" in said_by(resumed)
-    back = world.shell(lines[5], fleet, FLEETC_JOURNAL=journal)
+    back = world.shell(lines[4], fleet, FLEETC_JOURNAL=journal)
     assert back.returncode == 0, said_by(back)
     world.price = before
     assert world.has_new_price()

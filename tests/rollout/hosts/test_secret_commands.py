@@ -305,5 +305,7 @@ def _soon(look: Callable[[], str | bool]) -> str:
 def test_tree_names_the_command_and_nothing_more(checkout: Path) -> None:
     env = (checkout / "rendered/hosts/one/orch/node.env").read_text()
     assert "# LP_ORCHSECRET: from command orch-secret, filled in by a rollout\n" in env
-    assert "`vault.yml` needs what `orch-secret` prints" in (checkout / "rendered/ROLLOUT.md").read_text()
-    assert "| command | `orch-secret` | `LP_ORCHSECRET` |" in (checkout / "rendered/FLEET.md").read_text()
+    assert "- command `orch-secret`; without fleetc" in (checkout / "rendered/ROLLOUT.md").read_text()
+    assert (
+        "- Secret `LP_ORCHSECRET`: command `orch-secret`\n" in (checkout / "rendered/hosts/one/README.md").read_text()
+    )

@@ -17,6 +17,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc.disk import files
+from fleetc.emit.release import releases_in
 from fleetc.review.data import Effect
 from fleetc.rollout.hosts import plans
 from fleetc.rollout.plan import summary
@@ -117,19 +118,18 @@ def test_each_host_has_its_own_effects_and_not_those_of_the_fleet(place: Workpla
 
 def test_a_revision_that_was_rolled_out_is_its_committed_tree(place: Workplace) -> None:
     """Another version of fleetc compiles the same spec to other digests, which no host has been given."""
-    marks = place.tree / "ansible/host_vars/eu-ai.json"
-    old = json.loads(marks.read_text())["fleet_host_digest"]
-    manifest = place.tree / "manifest.json"
-    text = marks.read_text().replace(old, "0" * 64)
-    manifest.write_text(manifest.read_text().replace(_sha256(marks.read_text()), _sha256(text)))
-    marks.write_text(text)
+    before = releases_in(files.read_tree(place.tree))["eu-ai"]
+    recorded(place, "hosts/eu-ai/eu-images-1/node.env", "#", "# another\n#")
+    other = releases_in(files.read_tree(place.tree))["eu-ai"]
+    node = "eu-images-1"
+    recorded(place, "ansible/host_vars/eu-ai.json", before.directories[node], other.directories[node])
     git_in("init", "--quiet")
     git_in("add", ".")
     git_in("commit", "--quiet", "-m", "as another version wrote it")
     place.compile()
     assert place.run("plan", "--against", "HEAD", "-o", "plan.json").code == 0
     states = {state.host: state.release for state in place.read().baseline.hosts}
-    assert states["eu-ai"] == "0" * 64
+    assert states["eu-ai"] == other.host
     git_in("rm", "--quiet", "--cached", "trial.toml")
     git_in("commit", "--quiet", "-m", "no overlay")
     done = place.run("plan", "--against", "HEAD", "-o", "plan.json")
@@ -139,11 +139,18 @@ def test_a_revision_that_was_rolled_out_is_its_committed_tree(place: Workplace) 
     git_in("commit", "--quiet", "-m", "a spec that its tree does not follow", "fleet.toml", "trial.toml")
     place.compile()
     assert place.run("plan", "--against", "HEAD", "-o", "plan.json").code == 0
-    assert place.read().baseline.hosts[0].release != "0" * 64
+    assert place.read().baseline.hosts[0].release != other.host
 
 
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def recorded(place: Workplace, path: str, old: str, new: str) -> None:
+    """Change a file of the tree, and its digest in the manifest."""
+    before = _sha256(place.tree / path)
+    edit(place.tree / path, old, new)
+    edit(place.tree / "manifest.json", before, _sha256(place.tree / path))
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 PLACE = 'address = "198.51.100.13"'

@@ -38,7 +38,14 @@ def test_answer_of_a_host() -> None:
         (
             ProcessState("avatar/slot-01", B, "docker", False, project="luna", turn=D),
             ProcessState("gate", A, "systemd", True),
-            ProcessState("orch", B, "docker", None, drift=("its secrets were changed",)),
+            ProcessState(
+                "orch",
+                B,
+                "docker",
+                None,
+                drift=("its secrets were changed",),
+                unanswered=("its host does not say whether it runs",),
+            ),
         ),
     )
 

@@ -320,6 +320,25 @@ def test_containers_that_are_gone_are_a_move_and_a_new_plan_starts_them(stage: W
     assert steps(stage.read(), "stage-2") == ["start avatar/slot-01: it does not run"]
 
 
+def test_slot_with_a_container_that_ended_is_not_well(stage: Workplace, hosts: Hosts) -> None:
+    state = hosts.states["stage-2"]
+    words = "game of vtuber-luna is exited"
+    ill = [replace(p, ill=(words,)) if p.project == "vtuber-luna" else p for p in state.processes]
+    hosts.states["stage-2"] = replace(state, processes=tuple(ill))
+    done = stage.run("plan", "--observe", "-o", "plan.json")
+    assert f"avatar/slot-01 is not well: {words}" in done.out
+    assert steps(stage.read(), "stage-2") == [f"ill avatar/slot-01: {words}"]
+
+
+def test_stack_is_unknown_where_docker_does_not_answer(stage: Workplace, hosts: Hosts) -> None:
+    state = hosts.states["stage-2"]
+    silent = [replace(p, running=None, unanswered=("its host is silent",)) for p in state.processes]
+    hosts.states["stage-2"] = replace(state, processes=tuple(silent))
+    done = stage.run("plan", "--observe", "-o", "plan.json")
+    assert "whether avatar/host is as reviewed is unknown: its host is silent" in done.out
+    assert "nothing changes on stage-1" in done.out and "nothing changes on stage-1, stage-2" not in done.out
+
+
 def test_slots_are_compared_by_project_and_by_settings_of_turn(stage: Workplace, hosts: Hosts) -> None:
     assert stage.run("plan", "--observe", "-o", "plan.json").code == 0
     state = hosts.states["stage-1"]

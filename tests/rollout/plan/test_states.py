@@ -184,6 +184,7 @@ def test_a_tree_says_what_runs_once_it_is_rolled_out() -> None:
     [
         ("ansible/host_vars/gpu-1.json", b"{}\n"),
         ("ansible/host_vars/gpu-1.json", b"nonsense"),
+        ("hosts/gpu-1/orch-a/launch.flags", b"-a=1\n"),
         ("manifest.json", b"{}"),
         ("manifest.json", b"[]"),
         ("manifest.json", b'{"files": [1]}'),

@@ -429,15 +429,12 @@ PLANTED = {
         unknown("price-feed-answers", "hosts.edge"),
     ),
     # An avatar stack.
-    "other images": stage(
-        lambda w: w.change("avatars", "/meta", env={"AVATAR_SERVICE_IMAGE_TAG": "v1.3.5"}),
-        drift("other-stack-release", "avatars.front"),
-    ),
-    "a stack that does not say its images": stage(
-        lambda w: w.say("avatars", "/meta", {"env": {}}), unknown("not-answered", "avatars.front")
+    "a container that ended": stage(
+        lambda w: w.process("avatar/slot-03").update(ill=["game of vtuber-vega is exited"]),
+        drift("node-unhealthy", "avatars.back"),
     ),
     "a stack that tells nobody": stage(
-        lambda w: w.say("avatars", "/meta", "", 403), unknown("not-answered", "avatars.front")
+        lambda w: w.say("avatars", "/meta/gpu", "", 403), unknown("not-answered", "avatars.front")
     ),
     "a GPU less": stage(
         lambda w: w.say("avatars", "/meta/gpu", {"ok": True, "gpus": [{}]}), drift("gpus-missing", "hosts.stage-1.gpus")

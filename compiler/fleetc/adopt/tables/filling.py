@@ -22,7 +22,7 @@ from fleetc.adopt.node.paths import EXAMPLE_PATH, callers_place, on_host, wherea
 from fleetc.adopt.node.settings import PATH_OR_TEXT, Running
 from fleetc.adopt.tables.machines import Machines
 from fleetc.adopt.tables.session import Session, Table
-from fleetc.lower.common import GPU_ORDER
+from fleetc.lower.common import BY_PLACE, GPU_ORDER, VISIBLE_GPUS
 from fleetc.toml.document import Source
 from fleetc.toml.edits import toml_value
 from fleetc.upstream import FLAGS
@@ -315,8 +315,10 @@ def variable(work: Filling, name: str, word: Word) -> None:
 
 def _dropped(work: Filling, name: str, word: Word) -> str:
     """Why the spec does without a variable; "" for one that it has."""
-    if (name, word.text) == (GPU_ORDER, "PCI_BUS_ID") and "gpus" in work.table.values:
+    if (name, word.text) == (GPU_ORDER, BY_PLACE) and "gpus" in work.table.values:
         return "fleetc sets it wherever a node has GPUs"
+    if name == VISIBLE_GPUS and word.text == ",".join(map(str, work.table.values.get("gpus", ()))):
+        return "gpus of the spec says it"
     if work.process.ours:
         return ""
     if _OF_STARTER.fullmatch(name):

@@ -24,6 +24,7 @@ from fleetc.adopt.tables.filling import Facts, Filling, variable
 from fleetc.adopt.tables.machines import own_directory, same_project
 from fleetc.adopt.tables.session import Session, Table, toml
 from fleetc.language.quantities import QuantityError, RunnerPrice, parse_url
+from fleetc.lower.common import BY_PLACE, GPU_ORDER, VISIBLE_GPUS
 from fleetc.lower.runner import ROLE
 from fleetc.text import leaks
 
@@ -292,6 +293,8 @@ def _start(session: Session, facts: Facts, server: Other, table: Table) -> None:
     _fill_arguments(work, server)
     if isinstance(server.sees, str):
         table.put(Ask.REFUSED, "gpus", why=server.sees)
+    elif (listed := _listed_gpus(server)) is not None:
+        table.values["gpus"] = listed
     elif server.gpus:
         table.values["gpus"] = server.gpus if isinstance(server.gpus, str) else list(server.gpus)
     if server.host_ipc:
@@ -303,6 +306,14 @@ def _start(session: Session, facts: Facts, server: Other, table: Table) -> None:
             table.values.setdefault("directories", []).append(mount.inside)
     for key, word in sorted(server.variables.items()):
         variable(work, key, _moved(work, server, word))
+
+
+def _listed_gpus(server: Other) -> list[int] | None:
+    """The GPUs that a unit lists by their place, as fleetc writes them."""
+    listed, order = (server.variables.get(name, Word("", server.span)).text for name in (VISIBLE_GPUS, GPU_ORDER))
+    if server.runtime == "docker" or order != BY_PLACE or not re.fullmatch(r"\d{1,3}(,\d{1,3})*", listed):
+        return None
+    return [int(number) for number in listed.split(",")]
 
 
 def _fill_arguments(work: Filling, server: Other) -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 from fleetc.cli.shared.baseline import tree_at
 from fleetc.disk import files, git
 from fleetc.disk.manifest import FilesError
-from fleetc.emit.tree import FILE_MODE, Artifact
+from fleetc.emit.tree import FILE_MODE, HOST_VARIABLES, Artifact
 from fleetc.planner.data import HostState
-from fleetc.planner.states import HOST_FILES, RecordError, recorded_state, recorded_states
+from fleetc.planner.states import RecordError, recorded_state, recorded_states
 from fleetc.review.sides import Side, of_recorded
 from fleetc.rollout.plan.meaning import Known
 from fleetc.settings import Settings
@@ -82,7 +82,7 @@ class KnownTrees:
     def _known(self, commit: git.Commit) -> Known | None:
         """The tree of a commit; None if none can be read."""
         try:
-            contents = git.files_below(commit.revision, self._folder / HOST_FILES, self._wanted.__contains__)
+            contents = git.files_below(commit.revision, self._folder / HOST_VARIABLES, self._wanted.__contains__)
         except FilesError:
             return None
         states = {state.host: state for name, content in contents.items() if (state := _state(name, content))}
@@ -92,6 +92,6 @@ class KnownTrees:
 
 def _state(name: str, content: bytes) -> HostState | None:
     try:
-        return recorded_state(Artifact(HOST_FILES + name, content, FILE_MODE))
+        return recorded_state(Artifact(HOST_VARIABLES + name, content, FILE_MODE))
     except RecordError:  # another fleetc wrote it, or it was edited
         return None

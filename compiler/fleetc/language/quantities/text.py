@@ -46,5 +46,5 @@ def need_text(value: object, what: str, example: str) -> str:
             f'write it in quotes, for example "{example}"',
         )
     if len(value) > _MAX_TEXT:
-        raise QuantityError(f"{shown(value)} is too long for {what}", f'write it like "{example}"')
+        raise QuantityError(f"the text is too long for {what}", f'write it like "{example}"')
     return value

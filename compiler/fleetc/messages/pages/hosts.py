@@ -63,7 +63,7 @@ HOST_PAGES: dict[str, Page] = {
         "A file that a node reads is not on its host.",
         "the node exits at once, or runs without it. Only a warning if a program of the monitoring reads it, because "
         "no rollout starts those.",
-        "Put the file there; FLEET.md lists what each host needs.",
+        "Put the file there; its page in the tree, hosts/HOST/README.md, lists what it needs.",
     ),
     "file-open-to-all": Page(
         "Every user of a host can read a file with a password or a key of a wallet.",

@@ -10,8 +10,8 @@ from fleetc.messages.pages.page import Page
 RUNNING_PAGES: dict[str, Page] = {
     "port-exposed": Page(
         "What is meant for a host alone, such as the administration of a node, answers at its public address.",
-        "whoever reaches it can do there what FLEET.md says of that port, without a password, such as withdraw a "
-        "deposit. A proxy, a container or a program's own defaults lead there, not the spec.",
+        "whoever reaches it can do there what the page of the host says of that port, without a password, such as "
+        "withdraw a deposit. A proxy, a container or a program's own defaults lead there, not the spec.",
         "Close that port in the firewall, and find the proxy, the container or the rule that leads to it.",
     ),
     "changed-on-host": Page(
@@ -100,11 +100,6 @@ RUNNING_PAGES: dict[str, Page] = {
         "the node takes settings from LP_ variables, so it runs with unreviewed settings.",
         "Find where it comes from (systemctl show livepeer-NAME -p Environment, a drop-in, the image) and remove it, "
         "or write the setting into the spec.",
-    ),
-    "other-stack-release": Page(
-        "An avatar stack runs with images of another release than the spec.",
-        "its services and its files may not fit together.",
-        "Deploy again, or write the release that is to run as avatar_release.",
     ),
     "payments-failing": Page(
         "A node could not make some payments since it started.",

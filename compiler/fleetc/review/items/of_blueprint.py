@@ -64,8 +64,6 @@ LEFT_OUT: dict[str, str] = {
     "HostBlueprint.services": "each has items of its own",
     "Blueprint.hosts": "each has items of its own",
     "MarketTables.whole": "how the page shows the market; the fleet's size decides",
-    "MarketTables.gateways": "a constant of the page",
-    "MarketTables.offers": "a constant of the page",
     "MarketTables.rows": _FOLLOWS,
     "MarketTables.summaries": _FOLLOWS,
     "BlueprintFile.name": "it is the key of the items of the file",

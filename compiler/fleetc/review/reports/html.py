@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fleetc.emit.templates import Encoded, Templates
+from fleetc.emit.tree import is_released
 from fleetc.review.data import IMPACTS, Cause, Change, Line, Review
 from fleetc.review.gravity import TONES, tone
 from fleetc.review.reports import paired, picture, wording
@@ -219,7 +220,7 @@ class _Page:
         first = change.targets[0] if len(change.targets) > 1 else None
         place = f"{first.host} / {first.node}" if first and first.node else first.host if first else ""
         title = f"At {place}, the first of {len(change.targets):,} places" if place else ""
-        lines = sorted(change.lines, key=lambda line: not line.artifact.startswith("hosts/"))
+        lines = sorted(change.lines, key=lambda line: not is_released(line.artifact))
         return self._lines(lines[:_CHANGE_LINES], lines, opens=False, title=wording.clip(title, NAME))
 
     def _causes(self, causes: Sequence[Cause], limit: int) -> Encoded:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from fleetc.emit.tree import SPEC_FOLDER
+from fleetc.emit.tree import SPEC_FOLDER, is_released
 from fleetc.review.data import IMPACTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review, RuleNote
 from fleetc.review.gravity import TONES, gravity, tone
 from fleetc.text.counting import counted, first_of
@@ -353,6 +353,8 @@ def _own_names(path: str) -> tuple[str, ...]:
     parts = path.split("/")
     if len(parts) == 3 and parts[:2] == ["ansible", "host_vars"]:
         return (parts[2].removesuffix(".json"),)
+    if len(parts) == 3 and parts[0] == "hosts":
+        return (parts[1],)
     return (*parts[1:3], f"livepeer-{parts[2]}") if len(parts) == 4 and parts[0] == "hosts" else ()
 
 
@@ -395,6 +397,6 @@ def by_gravity(groups: Iterable[Alike], known: dict[tuple[str, int, int], int]) 
 
     def gravest(group: Alike) -> tuple[bool, int, bool]:
         places = [index for line in group.first.lines if (index := change_of(line, known)) is not None]
-        return not places, min(places, default=0), not group.first.path.startswith("hosts/")
+        return not places, min(places, default=0), not is_released(group.first.path)
 
     return sorted(groups, key=gravest)

@@ -73,7 +73,6 @@ class Begun(NamedTuple):
         found = [] if self.release == release else ["it has another release"]
         found += [] if self.settled else ["a switch of its release has not ended well"]
         for process in self.state.processes:
-            found += [f"unknown whether {process.node} runs"] if process.running is None else []
             found += [f"{process.node}: {words}" for words in process.against]
         return tuple(found)
 

@@ -6,7 +6,6 @@ Only this run's private copy of the tree is changed.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -18,8 +17,6 @@ from fleetc.rollout.journal.history import Given
 from fleetc.text.encoders import ansible_unsafe
 
 _INVENTORY = "ansible/inventory.json"
-NOTHING = hashlib.sha256(b"").hexdigest()
-"""The digest of a release without files."""
 
 
 def with_left(tree: Tree, blueprint: Blueprint, left: Mapping[str, Given]) -> Tree:
@@ -45,7 +42,6 @@ def _variables(given: Given, blueprint: Blueprint) -> dict[str, Any]:
         "ansible_user": ansible_unsafe(place.user),
         "ansible_become": place.become,
         "fleet_host_fleet": ansible_unsafe(blueprint.fleet),
-        "fleet_host_digest": NOTHING,
         "fleet_host_owner": ansible_unsafe("root"),
         "fleet_host_runtime": "systemd",
         "fleet_host_seconds": seconds_of(times),

@@ -32,6 +32,7 @@ _LIMIT = 300  # characters of one text of a host
 _SETTING_LIMIT = 2000  # of one setting, which can have the id of a model in it
 _MANY = 10_000  # processes of one host
 _MESSAGE_LIMIT = 200
+_SILENT = "its host does not say whether it runs"
 
 
 class HostSeen(NamedTuple):
@@ -105,6 +106,8 @@ def _process(entry: Mapping[str, Any]) -> ProcessState:
     drift, was_set, ill, unanswered = (
         tuple(_text(text) for text in entry.get(kind, [])[:_MANY]) for kind in ("drift", "was_set", "ill", "unanswered")
     )
+    if running is None:
+        unanswered = (_SILENT,)
     live, silent, exclusive = (
         tuple(_text(text, _SETTING_LIMIT) for text in entry.get(kind, [])[:_MANY])
         for kind in ("live", "silent", "exclusive")

@@ -13,12 +13,12 @@ from typing import Any, Literal, NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.blueprint.shards import Shard, canary_hosts, shards_of
+from fleetc.emit.release import NOTHING
 from fleetc.emit.tree import Tree
 from fleetc.planner.states import release_in
 from fleetc.rollout.hosts.begun import Begun, begun_of
 from fleetc.rollout.hosts.gate import CHECKED_HERE, OBSERVE, TASKS
 from fleetc.rollout.hosts.journal import Journal
-from fleetc.rollout.hosts.leaving import NOTHING
 from fleetc.rollout.hosts.owner import this_run
 from fleetc.rollout.hosts.runner import (
     Event,
@@ -145,7 +145,7 @@ class Rollout:
     def given(self, host: str, begun: Begun) -> Given:
         """The new release of a host, for the journal."""
         if host in self.left:
-            return self.left[host]._replace(release=NOTHING, nodes={})
+            return self.left[host]._replace(release=NOTHING.host, nodes={})
         return Given(
             place_of(next(own for own in self.blueprint.hosts if own.name == host)),
             self.goal.back_to.get(host) or release_in(self.tree, host),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from fleetc.emit.release import release_of_files
+from fleetc.emit.release import NOTHING, releases_in
 from fleetc.emit.tree import MANIFEST
 from fleetc.planner.data import UNKNOWN, HostState
 from fleetc.planner.fates import Journal, no_journal
@@ -120,13 +120,8 @@ def _proven(known: Known, hosts: Iterable[str], states: Mapping[str, HostState])
     side = known.side() if named else None
     if side is None:
         return None
-    files: dict[str, list[tuple[str, int, str]]] = {}
-    for artifact in side.tree().artifacts:
-        folder, _, rest = artifact.path.partition("/")
-        host, _, name = rest.partition("/")
-        if folder == "hosts" and "/" in name and host in states:
-            files.setdefault(host, []).append((artifact.path, artifact.mode, artifact.sha256))
-    sound = tuple(host for host in named if release_of_files(files.get(host, ())).host == states[host].release)
+    there = releases_in(side.tree())
+    sound = tuple(host for host in named if there.get(host, NOTHING).host == states[host].release)
     return RunningTree(sound, known.name, side) if sound else None
 
 

@@ -202,8 +202,6 @@ def _of_host(
     for node in _unmentioned(host, answer):
         yield found("unknown", "host-silent", f"no report of {node}", node)
     for entry in answer.processes:
-        if entry.running is None:
-            yield found("unknown", "runtime-silent", f"unknown whether {entry.node} runs", entry.node)
         for kind, code, words, advice in _against(entry):
             said.add((entry.node, words))
             finding = found(kind, code, f"{entry.node}: {words}", entry.node, advice)
@@ -236,7 +234,8 @@ def _against(entry: ProcessState) -> Iterator[tuple[Kind, str, str, str]]:
     advice = "somebody set it while the node runs; deploy again to undo it, or write the value into the spec"
     yield from (("drift", "set-at-run-time", words, advice) for words in entry.was_set)
     yield from (("drift", "node-unhealthy", words, "") for words in entry.ill)
-    yield from (("unknown", "not-answered", words, "") for words in entry.unanswered)
+    silent = "runtime-silent" if entry.running is None else "not-answered"
+    yield from (("unknown", silent, words, "") for words in entry.unanswered)
 
 
 def _place(fleet: Fleet, host: HostBlueprint, finding: Finding) -> Path:

@@ -1,4 +1,4 @@
-"""The report of an avatar stack: its images, its GPUs, its slots.
+"""The report of an avatar stack: its GPUs, its slots. Its host judges its containers and its images.
 
 In: a host of the blueprint and answers. Out: findings and facts.
 """
@@ -20,7 +20,7 @@ def findings(fleet: Fleet, host: HostBlueprint, answers: Mapping[str, Reply]) ->
     """What is wrong with the stack of a host."""
     if host.avatar is None:
         return
-    for check in (_meta, _gpus, _slots):
+    for check in (_gpus, _slots):
         try:
             yield from check(fleet, host, host.avatar, answers)
         except UnknownError as problem:
@@ -53,18 +53,6 @@ def _report(host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Fact]
     if isinstance(summary, dict) and "services_up" in summary:
         counts = (replies.shown(summary.get(key)) for key in ("services_up", "total_services"))
         yield Fact(host.name, AVATARS, "services up", " of ".join(counts))
-
-
-def _meta(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Finding]:
-    """The tag of its images; it may refuse its own address."""
-    answer = replies.mapping(_reply(answers, "/meta"), "/meta")
-    environment = answer.get("env")
-    tag = environment.get(f"{stack.prefix}_SERVICE_IMAGE_TAG") if isinstance(environment, dict) else None
-    if not isinstance(tag, str):
-        raise UnknownError("/meta has no images")
-    if tag != stack.image_tag:
-        message = f"it runs with images of {replies.shown(tag)} instead of {stack.image_tag}"
-        yield _found(host, stack, "drift", "other-stack-release", message)
 
 
 def _gpus(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Packs the files of a host for its release.
 
-In: a directory on the controller. Out: a gzip-compressed tar of the files below it, in base64, the same for the same
-files; without the directory, an empty one.
+In: a directory on the controller. Out: a gzip-compressed tar of the files in its directories, in base64, the same for
+the same files; without the directory, an empty one. Files beside those directories are pages for people.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DOCUMENTATION = r"""
 name: fleet_archive
 short_description: Pack the files of a host
 description:
-  - Returns a base64-encoded archive of the files below each directory.
+  - Returns a base64-encoded archive of what is in the folders of each directory.
 options:
   _terms:
     description: Directories on the controller.
@@ -41,7 +41,7 @@ def packed(directory: str) -> bytes:
     with tarfile.open(fileobj=found, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for place, folders, names in os.walk(directory):
             folders.sort()
-            for name in sorted(names):
+            for name in sorted(names if place != directory else ()):
                 path = os.path.join(place, name)
                 member = tarfile.TarInfo(os.path.relpath(path, directory).replace(os.sep, "/"))
                 with open(path, "rb") as file:

@@ -21,8 +21,6 @@ from .steps import named
 from .system import hexdigest, read, read_json
 
 LISTEN = "0A"
-WORDS_LIMIT = 280
-"""Characters of what is said of one difference: fleetc takes longer texts for senseless."""
 
 
 def judged(service: Json, runtime: str, pid: int, directory: str, setters: Json) -> Json:
@@ -169,7 +167,7 @@ def judged_here(node: str, runtime: str, marker: list[str], facts: Json) -> Json
         return {"drift": changed}
     verdict = judged(service, runtime, facts["pid"], directory, wanted.get("setters") or {})
     verdict["drift"] = changed + verdict["drift"]
-    return {key: words if key == "live" else [text[:WORDS_LIMIT] for text in words] for key, words in verdict.items()}
+    return verdict
 
 
 def drift_of_files(

@@ -22,6 +22,9 @@ from .switch_file import switch_for_people
 from .system import hexdigest, names_in, read, read_json, read_state
 from .taking import has_secrets, state_of_taken, taken_here
 
+WORDS_LIMIT = 280
+"""Characters of what is said of one difference: fleetc takes longer texts for senseless."""
+
 
 def look() -> Json:
     """What the host runs: its release, and each node with what differs from what it was started from."""
@@ -34,6 +37,9 @@ def look() -> Json:
         processes = list(pool.map(lambda node: process_of_node(node, node in in_units, asked[node]), nodes))
     processes += state_of_taken()
     processes += look_at_stack()
+    for process in processes:
+        for kind in {"drift", "was_set", "ill", "unanswered"} & process.keys():
+            process[kind] = [text[:WORDS_LIMIT] for text in process[kind]]
     record = read_state(RECORD) or {}
     return {
         "fleet": record.get("fleet", ""),

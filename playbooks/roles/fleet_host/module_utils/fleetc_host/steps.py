@@ -191,7 +191,7 @@ def step_of_unit(unit: Json, has: dict[tuple[str, str], Json]) -> Json:
     if unit["node"] == TURN and there is None and host is not None and not host["digest"]:
         return step("restart", TURN, unit["digest"], "its last start was not completed")
     found = step_to_start(unit, there)
-    if found["do"] in ("keep", "ensure") and there is not None and there.get("turn", "") != unit.get("turn", ""):
+    if found["do"] in (*STAYS, "ensure") and there is not None and there.get("turn", "") != unit.get("turn", ""):
         reason = "the settings of TURN change, which signaling and recorder read"
         return step("restart", unit["node"], unit["digest"], reason)
     return found

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from ..asking import get
 from ..places import STACK_FILES, Json, RefusedError
+from ..steps import HOST, STACK, TURN
 from .parts import (
     AWAKE,
     HEALTH_SERVICE,
     HOST_PROJECT,
+    TURN_SERVICE,
     containers_of,
     host_sleeps,
     is_asleep,
@@ -28,53 +30,59 @@ def watch_stack(stack: Json | None) -> tuple[str, dict[str, Json]]:
         there = [one for one in containers_of() if one["project"] in projects_of(stack)]
     except RefusedError as failure:
         return str(failure), {}
-    return ill_of_stack(stack, there) or ill_by_meta(stack), {one["name"]: one for one in there}
+    verdicts = judged_stack(stack, there).values()
+    problems = [words for verdict in verdicts for kind in ("ill", "unanswered") for words in verdict.get(kind, ())]
+    return (problems or [""])[0], {one["name"]: one for one in there}
 
 
-def ill_of_stack(stack: Json, containers: list[Json]) -> str:
-    """What is wrong with a stack that has these containers; "" where those of projects that do not sleep run.
+def judged_stack(stack: Json, containers: list[Json]) -> dict[str, Json]:
+    """What keeps each unit of a stack with these containers from its work, in the form of the verdict on a node.
 
-    One that ended by itself without a fault is well.
+    What was put to sleep is well, and so is a container that ended by itself without a fault.
     """
-    there = {project: [one for one in containers if one["project"] == project] for project in projects_of(stack)}
-    wanted = [name for name in stack["services"] if name in AWAKE or not host_sleeps()]
-    states = {one["service"]: one for one in there[HOST_PROJECT]}
-    for service in wanted:
-        if service not in states:
-            return "%s has no container" % service
-    for project, found in there.items():
-        if not found:
-            return "%s has no containers" % project
-        if project != HOST_PROJECT and is_asleep(found):
-            continue
-        for one in found:
-            ended = one["state"] == "exited" and one["code"] == 0
-            if one["state"] != "running" and not ended and (project != HOST_PROJECT or one["service"] in wanted):
-                return "%s of %s is %s" % (one["service"], project, one["state"])
-    return ""
+    there = {one["service"]: one for one in containers if one["project"] == HOST_PROJECT}
+    ill: dict[str, list[str]] = {}
+    for name in stack["services"]:
+        if name in AWAKE or not host_sleeps():
+            words = ill_of(there[name]) if name in there else ["%s has no container" % name]
+            ill.setdefault(TURN if name == TURN_SERVICE else HOST, []).extend(words)
+    for slot in stack["slots"]:
+        own = [one for one in containers if one["project"] == slot["project"]]
+        words = [] if is_asleep(own) else [words for one in own for words in ill_of(one)]
+        ill["%s/%s" % (STACK, slot["name"])] = words if own else ["%s has no containers" % slot["project"]]
+    found: dict[str, Json] = {unit: {"ill": words} for unit, words in ill.items()}
+    if HEALTH_SERVICE in stack["services"] and not ill[HOST]:
+        found[HOST] = judged_by_meta(stack)
+    return found
 
 
-def ill_by_meta(stack: Json) -> str:
-    """What the stack says of itself: the tag of its images, and the commit of its checkout.
+def ill_of(container: Json) -> list[str]:
+    """What is wrong with a container, in words; nothing where it runs."""
+    ended = container["state"] == "exited" and container["code"] == 0
+    well = ended or container["state"] == "running"
+    return [] if well else ["%s of %s is %s" % (container["service"], container["project"], container["state"])]
+
+
+def judged_by_meta(stack: Json) -> Json:
+    """What the stack says of itself, as a verdict: the tag of its images, and the commit of its checkout.
 
     It says neither to addresses that its list does not have, and an old one has no such page: nothing is known then.
     """
-    if HEALTH_SERVICE not in stack["services"]:
-        return ""
     status, said = get(steering(), "/meta")
     if status == 0:
-        return "%s does not answer" % HEALTH_SERVICE
+        return {"unanswered": ["%s does not answer" % HEALTH_SERVICE]}
     if status != 200 or not isinstance(said, dict):
-        return ""
+        return {}
     name = stack["prefix"] + "_SERVICE_IMAGE_TAG"
     wanted = settings_in(STACK_FILES + "/host.env").get(name, "")
     tag, sha = _text(said, "env", name), _text(said, "git", "sha")
     if tag and wanted and tag != wanted:
-        return "%s runs with images of %s instead of %s" % (HEALTH_SERVICE, tag[:40], wanted)
+        return {"ill": ["%s runs with images of %s instead of %s" % (HEALTH_SERVICE, tag[:40], wanted)]}
     commit = stack.get("commit") or ""
     if sha and commit and not commit.startswith(sha.lower()):
-        return "%s says that the checkout is at %s instead of %s" % (HEALTH_SERVICE, sha[:12], commit[:12])
-    return ""
+        words = "%s says that the checkout is at %s instead of %s"
+        return {"ill": [words % (HEALTH_SERVICE, sha[:12], commit[:12])]}
+    return {}
 
 
 def _text(said: Json, part: str, name: str) -> str:

@@ -1,6 +1,6 @@
-"""What there is of a stack on the host, and how it differs from what it was brought to.
+"""What there is of a stack on the host, how it differs from what it was brought to, and whether it is well.
 
-In: nothing. Out: units as processes of a state, and how they differ.
+In: nothing. Out: units as processes of a state, with a verdict on each.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ..steps import FIREWALL, HOST, SLOT, STACK
 from ..system import names_in, read, read_json, run
 from .checkout import commit_of, is_managed
 from .firewall import TABLE, firewall_stays
+from .health import judged_stack
 from .parts import HOST_PROJECT, containers_of, digests_in, unit_of_slot, unit_of_stack, units_of_host
 
 
@@ -25,9 +26,10 @@ def look_at_stack() -> list[Json]:
     names = names_in(STACK_MARKERS)
     if not names:
         return []  # asking for tables would load the packet filter into a kernel that has none yet
-    projects: list[str] | None = None
+    containers: list[Json] | None = None
     with contextlib.suppress(RefusedError):
-        projects = [one["project"] for one in containers_of()]
+        containers = containers_of()
+    projects = None if containers is None else {one["project"] for one in containers}
     tables = run(NFT, "list", "tables")
     found: list[Json] = []
     for name in names:
@@ -43,17 +45,19 @@ def look_at_stack() -> list[Json]:
             environment, arguments, _, turn, _ = digests_in(name, 5)
             runs = None if projects is None else project in projects
             found.append({**unit_of_slot(slot, project, (environment, arguments), turn), "running": runs})
-    drift = drift_of_stack()
-    return [{**unit, "drift": drift.get(unit["node"], []) if unit["digest"] else []} for unit in found]
-
-
-def drift_of_stack() -> dict[str, list[str]]:
-    """How a host differs from what its stack was brought to, in words by unit. Another bring puts it right."""
     release = release_at(STACK_FILES)
     wanted = (read_json("%s/%s/.wanted.json" % (RELEASES, release)) if release else None) or {}
     stack = wanted.get("stack")
-    if not stack:
-        return {}
+    drift = drift_of_stack(release, stack) if stack else {}
+    judged = judged_stack(stack, containers) if stack and containers is not None else {}
+    for unit in found:
+        if unit["digest"]:
+            unit.update(judged.get(unit["node"], {}) if unit["running"] else {}, drift=drift.get(unit["node"], []))
+    return [{"drift": [], **unit} for unit in found]
+
+
+def drift_of_stack(release: str, stack: Json) -> dict[str, list[str]]:
+    """How a host differs from the release of its stack, in words by unit. Another bring puts it right."""
     of_host = []
     changed = changed_files(release, STACK)
     if changed:

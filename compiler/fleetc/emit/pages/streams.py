@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.blueprint.blueprint import StreamApiBlueprint, StreamBlueprint
-from fleetc.emit.fleet_page.cells import cell, word
+from fleetc.emit.pages.cells import cell, word
 from fleetc.emit.traced import Mark
 from fleetc.places.origin import given
 

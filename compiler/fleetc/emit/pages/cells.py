@@ -6,8 +6,10 @@ In: text. Out: Markdown text.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
+from fleetc.blueprint.tasks import NAMED
 from fleetc.emit.templates import Encoded, Word
 from fleetc.text.encoders import markdown_cell
 
@@ -36,3 +38,8 @@ def text(words: str) -> Encoded:
 def word(text: str) -> Word:
     """A bare word; cached, because thousands of rows have the same few."""
     return Word(text)
+
+
+def named(names: Sequence[str]) -> Encoded:
+    """The first few names; a number of the others would change with each of them."""
+    return Encoded(", ".join(map(cell, names[:NAMED])) + (" and others" if len(names) > NAMED else ""))

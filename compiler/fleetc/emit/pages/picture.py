@@ -7,13 +7,12 @@ picture of regions and one per region; a very large one only regions.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import AvatarSlot, Blueprint, HostBlueprint, PriceLine, Service
-from fleetc.emit.fleet_page.points import DrawnEdge, joined
+from fleetc.emit.pages.points import DrawnEdge, joined
 from fleetc.emit.templates import Encoded, Rendered, Templates, View, Word
 from fleetc.emit.traced import Mark, Origins, together
 from fleetc.language.quantities import price_in_words
@@ -204,35 +203,28 @@ def _underscored(name: str) -> str:
 
 
 def _summary(blueprint: Blueprint, mark: Mark) -> View:
-    """Regions with the number of their hosts and nodes, and the number of connections from one to another."""
+    """Regions with what runs there, and the connections from one to another: no numbers, which every node changes."""
     region_of = {service.name: host.region for host in blueprint.hosts for service in host.services}
-    hosts = Counter(host.region for host in blueprint.hosts)
-    roles = Counter((host.region, service.role) for host in blueprint.hosts for service in host.services)
-    slots = [(host.region, slot) for host in blueprint.hosts if host.avatar is not None for slot in host.avatar.slots]
-    roles.update((region, "avatar slot") for region, _ in slots)
-    roles.update((region_of[s.gateway], "stream") for s in blueprint.streams if s.gateway in region_of)
-    links = Counter((region_of.get(e.source, ""), region_of.get(e.target, "")) for e in blueprint.edges)
-    regions = sorted(hosts)
-    ids = {region: Word(_region_id(region)) for region in (*regions, "")}
-    labels = {
-        region: ", ".join(
-            [
-                f"{region or 'no region'} with {counted(hosts[region], 'host')}",
-                *(counted(count, role) for (place, role), count in sorted(roles.items()) if place == region),
-            ]
-        )
-        for region in regions
-    }
-    origin = derived("hosts and nodes counted by region", ("hosts",))
+    roles: dict[str, set[str]] = {host.region: set() for host in blueprint.hosts}
+    for host in blueprint.hosts:
+        roles[host.region] |= {f"{service.role}s" for service in host.services}
+        roles[host.region] |= {"avatars"} if host.avatar is not None and host.avatar.slots else set()
+    links = {(region_of.get(edge.source), region_of.get(edge.target)) for edge in blueprint.edges}
+    origin = derived("what runs in each region", ("hosts",))
+
+    def end(region: str) -> object:
+        return mark(Word(_region_id(region)), origin)
+
     return {
-        "regions": [{"id": mark(ids[region], origin), "label": mark(labels[region], origin)} for region in regions],
-        "links": [
+        "regions": [
             {
-                "source": mark(ids[source], origin),
-                "target": mark(ids[target], origin),
-                "label": mark(counted(count, "connection"), origin),
+                "id": end(region),
+                "label": mark(" with ".join(filter(None, [region or "no region", ", ".join(sorted(found))])), origin),
             }
-            for (source, target), count in sorted(links.items())
-            if source in hosts and target in hosts
+            for region, found in sorted(roles.items())
+        ],
+        "links": [
+            {"source": end(source), "target": end(target)}
+            for source, target in sorted((a, b) for a, b in links if a is not None and b is not None)
         ],
     }
