@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import pytest
 
 from fleetc.messages.forms import RolloutFormat
+from fleetc.rollout.hosts.events import Event
 from fleetc.rollout.hosts.journal import to_read
 from fleetc.rollout.hosts.rolling import Stated
-from fleetc.rollout.hosts.runner import Event
 from fleetc.rollout.journal.history import facts_of
 from fleetc.rollout.reports import written
 from tests.rollout.hosts.test_killed import MOVED, NEXT, World, world

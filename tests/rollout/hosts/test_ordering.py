@@ -14,11 +14,12 @@ from fleetc.blueprint.shards import Shard, canary_hosts
 from fleetc.planner.states import release_in
 from fleetc.rollout.hosts.begun import Begun, begun_of
 from fleetc.rollout.hosts.deploy import _stopped
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import BEGIN, OBSERVE, HostOutcome, Result
 from fleetc.rollout.hosts.journal import to_read
 from fleetc.rollout.hosts.ordering import order_of
 from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Rollout, Stated, claimed
-from fleetc.rollout.hosts.runner import Event, Project, RunOptions, RunResult
+from fleetc.rollout.hosts.runner import Project, RunOptions
 from fleetc.rollout.journal.history import Given, Login
 from fleetc.rollout.moves import Move
 from tests.support import compiled_example

@@ -20,6 +20,7 @@ from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.planner.fates import left_hosts
 from fleetc.rollout.findings import HostFinding
 from fleetc.rollout.hosts.begun import Begun, RolloutStep, begun_of
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import (
     ASKED_BEFORE,
     LET_GO,
@@ -27,6 +28,7 @@ from fleetc.rollout.hosts.gate import (
     TASKS,
     WITH_MOVES,
     HostOutcome,
+    moment,
     outcomes,
     until_of,
 )
@@ -49,7 +51,7 @@ from fleetc.rollout.hosts.rolling import (
     options_of,
     place_of,
 )
-from fleetc.rollout.hosts.runner import Event, RunResult, private_project, run_playbook, telling_interrupt
+from fleetc.rollout.hosts.runner import private_project, run_playbook, telling_interrupt
 from fleetc.rollout.hosts.secret_commands import secret_values
 from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.hosts.stale import stale_hosts
@@ -264,8 +266,8 @@ def _in_batches(
         last_words, before = done.last_words, {host: begun[host].release for host in changing}
         for outcome in outcomes(changing, done, before):
             undone = begun[outcome.host].undone if outcome.result == "new" else ()
-            until = outcome.until or (time.time() + _LONGEST + sum(seconds_of(rollout.blueprint.times).values()))
-            until = until if outcome.result == "unknown" else 0.0
+            latest = time.time() + _LONGEST + sum(seconds_of(rollout.blueprint.times).values())
+            until = (outcome.until or moment(latest)) if outcome.result == "unknown" else ""
             ends[outcome.host] = _retired(rollout, outcome._replace(undone=undone, until=until))
         bad = [host for host in changing if ends[host].result not in ("new", "unchanged", "retired")]
         stopped = _stopped(coming, ends)

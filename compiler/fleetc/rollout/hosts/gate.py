@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
-from fleetc.rollout.hosts.runner import RunResult
+from fleetc.rollout.hosts.events import RunResult
 from fleetc.text.encoders import visible
 
 BEGIN = "Ask the host what there is to do"
@@ -37,6 +38,7 @@ _LIMIT = 300  # characters of a text of a host
 _MANY = 1000  # items of a list of a host
 _REASON_LIMIT = 2000
 _LARGEST = 2**53
+_LAST = 253_402_300_799  # the last second of the year 9999
 _WORDS = 120  # log lines of one host
 
 
@@ -57,16 +59,19 @@ class HostOutcome(NamedTuple):
     words: tuple[str, ...] = ()
     live: tuple[str, ...] = ()
     undone: tuple[str, ...] = ()
-    until: float = 0.0
-    """When it goes back by itself unless somebody confirms its release, by the clock here; 0.0 if it does not."""
+    until: str = ""
+    """When it goes back by itself unless somebody confirms its release, as 2026-01-31T09:00:00Z; "" if it does not."""
 
 
-def until_of(answer: Mapping[str, Any]) -> float:
+def until_of(answer: Mapping[str, Any]) -> str:
     """When a host goes back by itself, by an answer with its switch."""
-    left, received = (
-        as_number(value) for value in (as_mapping(answer.get("switch")).get("returns"), answer.get("received"))
-    )
-    return received + left if left is not None and received is not None else 0.0
+    left, received = as_number(as_mapping(answer.get("switch")).get("returns")), as_number(answer.get("received"))
+    return moment(received + left) if left is not None and received is not None else ""
+
+
+def moment(seconds: float) -> str:
+    """A time of the clock for people, in UTC."""
+    return f"{datetime.fromtimestamp(min(max(seconds, 0), _LAST), UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def waits_in(answer: Mapping[str, Any]) -> tuple[str, float, float]:

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from fleetc.disk.files import FilesError
 from fleetc.emit.tree import Tree
+from fleetc.rollout.hosts.events import Event
 from fleetc.rollout.hosts.gate import as_mapping, reason_of
-from fleetc.rollout.hosts.runner import Event, ask_playbook, private_project, reaching
+from fleetc.rollout.hosts.runner import ask_playbook, private_project, reaching
 from fleetc.settings import Settings
 
 LOG_PLAYBOOK = "log.yml"

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 from fleetc.emit.tree import Tree
 from fleetc.planner.data import OBSERVED, UNKNOWN, HostState, ProcessState
 from fleetc.planner.states import in_order
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import OBSERVE, as_mapping
-from fleetc.rollout.hosts.runner import Event, RunResult, ask_playbook, private_project, reaching
+from fleetc.rollout.hosts.runner import ask_playbook, private_project, reaching
 from fleetc.rollout.plan.data import NewestPlan
 from fleetc.settings import Settings
 from fleetc.text.encoders import visible

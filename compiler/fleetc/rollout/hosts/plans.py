@@ -26,8 +26,8 @@ from fleetc.planner.data import RECORDED, UNKNOWN, HostState
 from fleetc.planner.fates import left_hosts
 from fleetc.planner.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
 from fleetc.rollout.hosts import signatures
+from fleetc.rollout.hosts.events import Event
 from fleetc.rollout.hosts.observe import SSH_SAYS, observe
-from fleetc.rollout.hosts.runner import Event
 from fleetc.rollout.plan import judge
 from fleetc.rollout.plan.data import Baseline, NewestPlan, PlanRefusedError, Refusal, SealedPlan, SettingMade
 from fleetc.rollout.plan.document import decode, seal_of

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple, TextIO
 
 from fleetc.rollout.hosts import verify
+from fleetc.rollout.hosts.events import Event
 from fleetc.rollout.hosts.gate import (
     ACTIVATE,
     BEGIN,
@@ -27,7 +28,6 @@ from fleetc.rollout.hosts.gate import (
     waits_in,
     why_in,
 )
-from fleetc.rollout.hosts.runner import Event
 from fleetc.text.counting import first_of
 from fleetc.text.encoders import plain_output
 

@@ -17,17 +17,11 @@ from fleetc.emit.release import NOTHING
 from fleetc.emit.tree import Tree
 from fleetc.planner.states import release_in
 from fleetc.rollout.hosts.begun import Begun, begun_of
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import CHECKED_HERE, OBSERVE, TASKS
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.owner import this_run
-from fleetc.rollout.hosts.runner import (
-    Event,
-    Project,
-    RunOptions,
-    RunResult,
-    reaching,
-    run_playbook,
-)
+from fleetc.rollout.hosts.runner import Project, RunOptions, reaching, run_playbook
 from fleetc.rollout.hosts.secrets import DeployError, SecretValues, absolute, vault_password
 from fleetc.rollout.journal.history import Given, Login
 from fleetc.rollout.moves import Nodes

@@ -15,10 +15,11 @@ from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.tree import Tree
 from fleetc.language.fleet import Fleet
 from fleetc.rollout.hosts.begun import findings_in, steps_in
+from fleetc.rollout.hosts.events import RunResult
 from fleetc.rollout.hosts.gate import as_list, as_mapping, as_text, reason_of
 from fleetc.rollout.hosts.observe import MEANINGLESS, said
 from fleetc.rollout.hosts.rolling import Watch
-from fleetc.rollout.hosts.runner import RunResult, ask_playbook, private_project, reaching
+from fleetc.rollout.hosts.runner import ask_playbook, private_project, reaching
 from fleetc.rollout.verify.data import (
     Alert,
     HostAnswer,

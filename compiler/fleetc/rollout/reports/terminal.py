@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
 from fleetc.planner.data import UNHELPED, unhelped
 from fleetc.rollout.hosts.begun import RolloutStep
@@ -77,7 +76,7 @@ def _now(outcome: Outcome) -> Iterator[str]:
     for host in outcome.hosts:
         words = _NOW[host.result]
         if host.result == "unknown" and host.until:
-            words = f"in a switch: it goes back by itself by {datetime.fromtimestamp(host.until, UTC):%H:%M:%SZ}"
+            words = f"in a switch: it goes back by itself by {host.until[11:]}"
         same.setdefault(words, []).append(host.host)
     for words, hosts in same.items():
         yield f"{first_of(hosts, _LISTED)}: {words}"
