@@ -125,6 +125,18 @@ def test_progress_says_what_hosts_wait_for_also_while_they_are_silent(
         assert 1 <= len(waits) <= 5 and all(line[9:].startswith("  batch 1 of 2  one, two") for line in waits)
 
 
+def test_rollout_goes_on_where_nobody_reads_what_it_says() -> None:
+    """The terminal is gone, or the program behind the pipe has ended."""
+
+    class Gone(StringIO):
+        def write(self, _text: str) -> int:
+            raise BrokenPipeError
+
+    with progress(Gone()) as show:
+        show(Event("changed", "one", STAGE, ""))
+        show(Event("note", "", "", "interrupted"))
+
+
 @pytest.mark.parametrize(
     ("host", "now", "then"),
     [
@@ -132,8 +144,8 @@ def test_progress_says_what_hosts_wait_for_also_while_they_are_silent(
         (HostOutcome("h", "unknown"), "nobody knows which release runs", "also before hosts go back: AGAIN"),
         (HostOutcome("h", "quarantined"), "no rollout touches it", "AGAIN --clear h"),
         (HostOutcome("h", "reverted", "gate: ill", restarted=("gate",)), "before runs again", "fleetc diagnose h/gate"),
-        (HostOutcome("h", "old", "held; --take-over ab"), "what ran before still runs", "dead: AGAIN --take-over ab"),
-        (HostOutcome("h", "old", "its disk is full"), "what ran before still runs", "named above, then: AGAIN"),
+        (HostOutcome("h", "old", "held; --take-over ab"), "not changed by this rollout", "dead: AGAIN --take-over ab"),
+        (HostOutcome("h", "old", "its disk is full"), "not changed by this rollout", "named above, then: AGAIN"),
         (HostOutcome("h", "unwell", "gate: ill"), "something is not well", "the changed hosts back: fleetc rollback"),
         (HostOutcome("h", "orphan"), "its nodes may still run", "AGAIN --assume-dead h"),
         (HostOutcome("h", "dead"), "you stated that it is dead", "once h works again: AGAIN --limit x\n"),

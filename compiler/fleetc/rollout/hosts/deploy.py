@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from fleetc.blueprint.blueprint import Blueprint
@@ -20,7 +21,7 @@ from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.planner.fates import left_hosts
 from fleetc.rollout.findings import HostFinding
 from fleetc.rollout.hosts.begun import Begun, RolloutStep, begun_of
-from fleetc.rollout.hosts.events import Event, RunResult
+from fleetc.rollout.hosts.events import INTERRUPTED, Event, RunResult
 from fleetc.rollout.hosts.gate import (
     ASKED_BEFORE,
     LET_GO,
@@ -51,7 +52,7 @@ from fleetc.rollout.hosts.rolling import (
     options_of,
     place_of,
 )
-from fleetc.rollout.hosts.runner import private_project, run_playbook, telling_interrupt
+from fleetc.rollout.hosts.runner import private_project, run_playbook
 from fleetc.rollout.hosts.secret_commands import secret_values
 from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.hosts.stale import stale_hosts
@@ -183,7 +184,7 @@ def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outco
     refused = rollout.missing_canary((*hosts, *stated.dead))
     if refused:
         return Outcome(tuple(HostOutcome(host, "old", f"not begun: {refused}") for host in every), (), False)
-    previous = on_interrupt(rollout.interrupted, telling_interrupt(rollout.on_event))
+    previous = on_interrupt(rollout.interrupted, partial(rollout.on_event, INTERRUPTED))
     held: list[str] = []
     try:
         rollout.tell(f"asks {counted(len(every), 'host')} what there is to do")

@@ -29,6 +29,9 @@ class Event(NamedTuple):
     answer: Mapping[str, Any] = {}
 
 
+INTERRUPTED = Event("note", "", "", "interrupted: fleetc closes its connections, which may take some seconds")
+
+
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """What the runner reported.

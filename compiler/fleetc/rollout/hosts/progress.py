@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple, TextIO
@@ -58,11 +58,8 @@ _DOES = {
 _EVERY_SECONDS, _LOOK_SECONDS = 10.0, 1.0
 _SILENT_SECONDS = 15.0
 """After how long without an answer a host is called silent: it answers every 8 seconds."""
-_NAMED = 6
-"""How many hosts one line names."""
-
-Write = Callable[[str, str], None]
-"""Takes a line and its style."""
+_NAMED, _SHOWN = 6, 20
+"""How many hosts one line names, and how many lines a terminal shows."""
 
 
 def words_of(event: Event) -> str:
@@ -94,7 +91,7 @@ class _Wait(NamedTuple):
 class _Log:
     """What was heard of a rollout. Threads share it."""
 
-    write: Write
+    write: Callable[[str, str], None]  # takes a line and its style
     hosts: bool
     batch: str = ""
     waiting: dict[str, _Wait] = field(default_factory=dict)
@@ -126,9 +123,10 @@ class _Log:
                     self.line(words_of(event), "" if event.kind == "changed" else "red")
 
     def line(self, text: str, style: str = "") -> None:
-        """Write a line with the time and the batch."""
+        """Write a line with the time and the batch. A rollout goes on where nobody reads it any more."""
         words = (f"{datetime.now(UTC):%H:%M:%SZ}", self.batch, text)
-        self.write(plain_output("  ".join(filter(None, words))), style)
+        with suppress(OSError):
+            self.write(plain_output("  ".join(filter(None, words))), style)
 
     def waits(self) -> list[str]:
         """What hosts wait for, those with the same words together."""
@@ -165,10 +163,11 @@ def progress(stream: TextIO, hosts: bool = True) -> Iterator[Callable[[Event], N
 
     console = Console(file=stream)
     log = _Log(lambda text, style: console.print(escape(text), style=style or None), hosts)
-    with console.status("connecting") as status:
-        shown = lambda: status.update(escape("\n".join([log.batch or "hosts", *log.waits()])))  # noqa: E731
-        with _each_second(shown):
-            yield log.hear
+    with (
+        console.status("connecting") as status,
+        _each_second(lambda: status.update(escape("\n".join([log.batch or "hosts", *log.waits()[:_SHOWN]])))),
+    ):
+        yield log.hear
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from fleetc.disk.files import write_tree
 from fleetc.emit.tree import Tree
-from fleetc.rollout.hosts.events import Event, Notes, RunResult
+from fleetc.rollout.hosts.events import INTERRUPTED, Event, Notes, RunResult
 from fleetc.rollout.hosts.private import RUN_VARIABLE, memory_place, private_directory, sweep, write_private
 from fleetc.rollout.hosts.processes import bound_to_fleetc, end_gently, on_interrupt, restore
 from fleetc.rollout.hosts.secrets import SecretValues, absolute
@@ -157,12 +157,6 @@ def ask_playbook(
     return result
 
 
-def telling_interrupt(on_event: Callable[[Event], None]) -> Callable[[], None]:
-    """A function that tells people of an interrupt."""
-    return partial(on_event, Event("note", "", "", _INTERRUPTED))
-
-
-_INTERRUPTED = "interrupted: fleetc closes its connections, which may take some seconds"
 _NO_MEMORY = (
     "XDG_RUNTIME_DIR and /dev/shm are not private directories in memory. So secrets are in a temporary file while "
     "Ansible starts, readable only by this user"
@@ -192,7 +186,7 @@ def _run(
             runner_config.env = {name: value for name, value in runner_config.env.items() if name in kept}
             runner_config.command = bound_to_fleetc(runner_config.command)
 
-    previous = on_interrupt(interrupted, telling_interrupt(on_event))
+    previous = on_interrupt(interrupted, partial(on_event, INTERRUPTED))
     try:
         runner = ansible_runner.run(
             private_data_dir=str(own),
@@ -233,7 +227,7 @@ def _run_there(
 
     interrupted = threading.Event()
     notes = Notes(on_event, tasks, own / _VALUES)
-    previous = on_interrupt(interrupted, telling_interrupt(on_event))
+    previous = on_interrupt(interrupted, partial(on_event, INTERRUPTED))
     here = _environment(project.path, project.work, options)
     there = {name: text for name, text in here.items() if name in _OF_A_WORKER}
     tree = project.path.parent

@@ -58,7 +58,7 @@ def lines(outcome: Outcome, again: str = "fleetc deploy") -> list[str]:
 _NOW = {
     "new": "the release of this rollout runs",
     "unchanged": "the release of this rollout runs",
-    "old": "not changed: what ran before still runs",
+    "old": "not changed by this rollout",
     "reverted": "what ran before runs again",
     "quarantined": "in quarantine: nodes may be down, and no rollout touches it",
     "unwell": "the release of this rollout is there, and something is not well",
