@@ -70,9 +70,6 @@ _LOOKS = 3
 _LOOK_SECONDS = 3.0
 """How often a host is asked whether it is still as the rollout left it, and how long after the answer before."""
 
-_LONGEST = 90
-"""How many seconds nodes may take to stop in a switch, besides the times of the spec."""
-
 _KNOWN_DEAD = 100
 """How many earlier rollouts of the journal are named to hosts as dead."""
 
@@ -200,9 +197,9 @@ def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outco
     finally:
         restore(previous)
     answers = _let_go(rollout, held)
-    until = {host: until_of(answer.get(LET_GO, {})) for host, answer in answers.items()}
-    ends = (host._replace(until=until.get(host.host) or host.until) for host in outcome.hosts)
-    return replace(outcome, hosts=tuple(ends), interrupted=rollout.interrupted.is_set())
+    until = {host: until_of(own[LET_GO]) for host, own in answers.items() if "format" in own.get(LET_GO, {})}
+    ends = tuple(host._replace(until=until.get(host.host, host.until) if host.until else "") for host in outcome.hosts)
+    return replace(outcome, hosts=ends, interrupted=rollout.interrupted.is_set())
 
 
 def _let_go(rollout: Rollout, hosts: Sequence[str]) -> Mapping[str, Any]:
@@ -230,8 +227,7 @@ def _in_batches(
         return Outcome(tuple(ends[host] for host in reported), steps, False, run.last_words, moves, _findings(begun))
     _note_unchanged(rollout, begun, ends)
     done: RunResult | None = None
-    halted = ""
-    touched: set[str] = set()
+    halted, touched = "", set[str]()
     working = {host for host, answer in begun.items() if answer.answered and answer.needed}
     work = [changing for batch in batches if (changing := [host for host in batch if host in working])]
     for number, changing in enumerate(work, 1):
@@ -264,11 +260,11 @@ def _in_batches(
             fleet_host_arrivals=arrivals(coming),
         )
         rollout.on_event(Event("batch", "", "", ""))
+        latest = moment(time.time() + 90 + sum(seconds_of(rollout.blueprint.times).values()))  # 90 s to stop nodes
         last_words, before = done.last_words, {host: begun[host].release for host in changing}
         for outcome in outcomes(changing, done, before):
             undone = begun[outcome.host].undone if outcome.result == "new" else ()
-            latest = time.time() + _LONGEST + sum(seconds_of(rollout.blueprint.times).values())
-            until = (outcome.until or moment(latest)) if outcome.result == "unknown" else ""
+            until = (outcome.until or latest) if outcome.result == "unknown" else ""
             ends[outcome.host] = _retired(rollout, outcome._replace(undone=undone, until=until))
         bad = [host for host in changing if ends[host].result not in ("new", "unchanged", "retired")]
         stopped = _stopped(coming, ends)

@@ -1,7 +1,6 @@
 """What a run of Ansible reports: its events while it runs, and its result.
 
-In: events of ansible_runner. Out: an `Event` for each that counts, and a `RunResult` at the end. Read by all that asks
-hosts; nothing here starts a run.
+In: events of ansible_runner. Out: an `Event` for each that counts, and a `RunResult` at the end.
 """
 
 from __future__ import annotations

@@ -52,10 +52,8 @@ def on_interrupt(interrupted: threading.Event, tell: Callable[[], None]) -> list
     """Set an event when a person or the system ends fleetc, and tell so at once; returns the handlers before."""
 
     def handle(*_: object) -> None:
-        if not interrupted.is_set():
-            interrupted.set()
-            # In a thread: the signal may have come in the middle of another line.
-            threading.Thread(target=tell).start()
+        interrupted.set()
+        threading.Thread(target=tell).start()  # the signal may have come in the middle of another line
 
     if threading.current_thread() is not threading.main_thread():
         return []

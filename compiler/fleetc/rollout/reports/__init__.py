@@ -10,10 +10,7 @@ from fleetc.rollout.hosts.deploy import Outcome
 
 
 def written(form: RolloutFormat, outcome: Outcome, again: str = "fleetc deploy") -> str:
-    """The report in a form, with a line end; `again` is the command of this rollout.
-
-    JSON is the last event that a rollout prints.
-    """
+    """The report in a form; `again` is the command of this rollout. JSON is the last event that a rollout prints."""
     if form is RolloutFormat.json:
         from fleetc.rollout.reports.events import outcome_event
 
