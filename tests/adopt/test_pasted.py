@@ -101,3 +101,15 @@ def test_command_of_a_node_in_place_of_a_file_leads_to_adopt(words: list[str], t
     done = fleetc(*words, cwd=tmp_path)
     assert done.returncode == 2 and "run fleetc adopt start.sh" in done.stderr
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("line", ['price = "1200 wei / pixel', "ht", "verbosity = 4 8", "x -y", "host: edge"])
+def test_a_line_of_a_spec_that_is_not_finished_stays_one(line: str, tmp_path: Path) -> None:
+    (tmp_path / "fleet.toml").write_text(f"{DEMO}{line}\n")
+    shown = fleetc("check", cwd=tmp_path).stdout
+    assert "error[toml-syntax]" in shown and "spec-in-other-form" not in shown
+
+
+def test_the_first_word_of_a_new_spec_is_no_command(tmp_path: Path) -> None:
+    (tmp_path / "fleet.toml").write_text("spe\n")
+    assert "error[toml-syntax]" in fleetc("check", cwd=tmp_path).stdout

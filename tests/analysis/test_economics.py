@@ -392,7 +392,7 @@ def test_check_prints_the_market_also_when_a_price_is_wrong(tmp_path: Path) -> N
     done = fleetc("check", spec, "--explain-prices")
     assert done.returncode == 1
     assert "gateway-price-admits-nobody" in done.stdout
-    assert "1200 wei / pixel comes to 1224 wei / pixel" in done.stdout
+    assert "1200 wei / pixel (1224 wei / pixel with redemption costs)" in done.stdout
     assert "too expensive by 22.4 percent" in done.stdout
     spec.write_text(text.replace("1000 wei", "1260 wei"))
     done = fleetc("check", spec, "--explain-prices")

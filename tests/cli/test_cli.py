@@ -407,8 +407,8 @@ def test_command_line_stays_small_enough_to_be_known() -> None:
         assert f"--{option}' requires an argument" in fleetc(command, f"--{option}").stderr
 
 
-HIDDEN = {"--clear", "--keep-running", "--renamed", "--take-over"}
-"""Options that a message names for the case in which they help."""
+HIDDEN = {"--clear", "--keep-running", "--renamed", "--take-over", "--without"}
+"""Options that a message, or the help of another option, names for the case in which they help."""
 
 
 def test_guide_names_the_commands_of_the_help() -> None:
@@ -421,3 +421,17 @@ def test_guide_names_the_commands_of_the_help() -> None:
         options = {word for text in named if text.split()[1] == name for word in re.findall(r"(?<= )--[a-z-]+", text)}
         helped = fleetc(name, "--help").stdout if options else ""
         assert not [option for option in options - HIDDEN if option not in helped], name
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (("deploy", "--dry-run"), "write --check"),
+        (("check", "--json"), "write --format json"),
+        (("check", "-q"), "write 2>/dev/null behind it"),
+        (("schema", "--dry-run"), "No such option: --dry-run\n"),
+    ],
+)
+def test_options_of_other_tools_lead_to_ours(words: tuple[str, ...], advice: str) -> None:
+    done = fleetc(*words)
+    assert done.returncode == 2 and advice in done.stderr

@@ -49,7 +49,7 @@ def test_silent_host_is_in_every_form(form: str, fleet: Path) -> None:
     [
         (("deploy", "--format", "sarif"), "--check"),
         (("rollback", "--format", "github"), "--check"),
-        (("deploy", "--check", "--skip", "host-unreachable=x"), "--limit"),
+        (("deploy", "--check", "--skip", "host-unreachable=x"), "--without HOST"),
         (("deploy", "--skip", "price-above-cap-now=x"), "no finding of a host"),
         (("deploy", "--skip", "ports-free"), "why this is fine here"),
     ],

@@ -244,6 +244,9 @@ def test_tree_of_the_spec_before_is_no_alarm(folder: Path) -> None:
     assert done.stdout.startswith("Review of demo"), done.stdout
     against = fleetc("diff", "--against", "HEAD")
     assert "note: the tree in rendered was not compiled from this spec; run fleetc compile" in against.stdout
+    assert "Not what the spec compiles to" not in against.stdout and "nothing uses it" not in against.stdout
+    put("hosts/attic/gate/compose.yaml")(folder / "rendered")
+    assert "in the tree: hosts/attic/;" in fleetc("diff", "--against", "HEAD").stdout
 
 
 @pytest.mark.parametrize("path", ["notes.txt", "group_vars/all.yml", "spec/overlay-1.toml", "ansibles/x"])

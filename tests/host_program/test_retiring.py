@@ -29,6 +29,27 @@ def test_node_that_leaves_is_gone_and_may_be_asked_to_leave_again(machine: Machi
     assert machine.ask("retire", nodes=["gate"], **LEAVING)["ok"]
 
 
+def test_node_out_of_service_stops_and_its_release_stays_for_the_way_back(machine: Machine) -> None:
+    """A release with a file more, which has the node's directory and does not want the node."""
+    whole = machine.ask("observe")["state"]["release"]
+    asked = request(2, machine.program)
+    orch = asked["wanted"]["services"][1]
+    asked["wanted"] |= {"services": [orch], "out": {"gate": "until 2027-01-31: new power supply"}}
+    shown = machine.program["steps"](machine.program["look"](), machine.program["wanted_state"](asked["wanted"]))
+    reasons = {step["node"]: step["reason"] for step in shown if step["do"] == "retire"}
+    assert reasons == {"gate": "it is out of service until 2027-01-31: new power supply"}
+    staged = machine.ask("stage", **asked)
+    switch = machine.program["begin_switch"](staged["release"], {})
+    machine.program["carry_out"](switch)
+    assert machine.ask("confirm", id=switch["id"])["ok"]
+    assert list(machine.running) == ["orch"]
+    assert Path(machine.program["RELEASES"], staged["release"], "gate").is_dir()
+    assert not Path(machine.program["CURRENT"], "gate").exists()
+    back = machine.program["begin_switch"](machine.program["kept_release"](whole), {})
+    machine.program["carry_out"](back)
+    assert back["phase"] == "healthy" and sorted(machine.running) == ["gate", "orch"]
+
+
 def test_node_that_still_runs_after_it_was_stopped_keeps_all_that_tells_of_it(machine: Machine) -> None:
     systemd = machine.program["run"]
 

@@ -381,6 +381,7 @@ def test_avatars_run_beside_the_runners(fleet: Studio) -> None:
 
 
 def test_container_of_an_avatar_that_ended_is_said_by_a_rollout_that_changes_nothing(fleet: Studio) -> None:
+    fleet.state()  # what the rollback brought
     container = "vtuber-mira-vtuber-watchdog-1"
     killed = fleet.hosts["gpu-1"].run("docker", "kill", container)
     assert killed.returncode == 0, killed.stderr

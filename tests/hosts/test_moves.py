@@ -16,10 +16,12 @@ import pytest
 
 from tests.farm.farm import Farm
 from tests.hosts.switches import in_phase, wait
+from tests.hosts.test_deploy import process_of
 from tests.hosts.test_faults import Faulty
 
 pytestmark = pytest.mark.usefixtures("processes")
 
+OUT = ("[hosts.two]\n", '[hosts.two]\nout = { until = 2099-01-31, reason = "new power supply" }\n')
 GATE_MOVES = ('[gateways.gate]\nhost = "two"', '[gateways.gate]\nhost = "one"')
 REWARD_MOVES = ('reward_by = "orch-a"', 'reward_by = "orch-b"')
 
@@ -252,6 +254,36 @@ def test_rollback_to_an_earlier_rollout_brings_a_moved_node_back(fleet: Moving) 
     unknown = fleet.fleetc("rollback", str(fleet.directory), "--to", "0" * 12)
     assert unknown.returncode == 1 and "no rollout in the journal had" in unknown.stderr
     fleet.change()
+
+
+def test_host_out_of_service_stops_stays_away_and_comes_back(fleet: Moving) -> None:
+    one, two = fleet.hosts["one"], fleet.hosts["two"]
+    orch = process_of(one, fleet.service("orch-a"))
+    fleet.changes = (OUT,)
+    fleet.write(fleet.price)  # the same price: nothing else changes
+    fleet.compile()
+    shown = fleet.deployed("--check")
+    assert "two: would retire gate: it is out of service until 2099-01-31: new power supply" in shown
+    fleet.deployed()
+    assert fleet.homes("gate") == fleet.homes("orch-b") == []
+    assert process_of(one, fleet.service("orch-a")) == orch, "nothing else restarts"
+    assert two.run("test", "-d", "/var/lib/livepeer/gate").returncode == 0
+    assert two.run("test", "-e", "/etc/systemd/system/livepeer-gate.service").returncode == 1
+    done = fleet.fleetc("verify", str(fleet.directory), "--no-public", "--limit", "two")
+    assert (done.returncode, "without two (out of service)" in done.stdout) == (0, True), done.stdout + done.stderr
+    two.cut_network()
+    try:
+        price = fleet.release()
+        done = fleet.deploy(FLEETC_CONNECT_TIMEOUT="4")
+        looked = fleet.fleetc("verify", str(fleet.directory), "--no-public", "--limit", "two")
+    finally:
+        two.restore_network()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "two: out of service until 2099-01-31: new power supply; could not be reached" in done.stdout
+    assert fleet.runs() == price and looked.returncode == 0, looked.stdout + looked.stderr
+    fleet.change()
+    fleet.deployed()
+    assert fleet.homes("gate") == fleet.homes("orch-b") == ["two"]
 
 
 def test_of_two_rollouts_one_wins(fleet: Moving) -> None:

@@ -78,7 +78,7 @@ def test_changed_fleet_compiles_to_the_same_files(case: Case, count: int) -> Non
     raw = case.raw
     tried = 0
     for name, changes in case.changes().items():
-        for change in spread(changes, 8 * count, case.name):
+        for change in spread(changes, 10 * count, case.name):
             tables = {**raw, name: change.apply(raw[name])}
             sources = [Source(file, tomli_w.dumps(table)) for file, table in tables.items()]
             if tried < count and _compiled(sources).tree is not None:

@@ -172,10 +172,14 @@ TOLD = """---
 """
 
 
-def test_stock_ansible_packs_and_names_the_release_without_the_page_of_the_host(tmp_path: Path) -> None:
-    """Whatever the page says, the digest and the bytes that a host gets stay the same."""
-    tree = compile_text((ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")).tree
-    assert tree is not None
+@pytest.mark.parametrize("out", ["", 'out = { until = 2099-01-31, reason = "it\'s {{ off }}" }\n'])
+def test_stock_ansible_packs_and_names_the_release_without_the_page_of_the_host(tmp_path: Path, out: str) -> None:
+    """Whatever the page says, the digest and the bytes that a host gets stay the same. What is out is part of it."""
+    text = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
+    compiled = compile_text(text.replace("[hosts.gpu-2]\n", f"[hosts.gpu-2]\n{out}"))
+    tree = compiled.tree
+    assert tree is not None, compiled.checked.diagnostics
+    assert any(one.path.endswith("out-of-service.txt") for one in tree.artifacts) == bool(out)
     project = support.written(tree, tmp_path) / "ansible"
     (project / "roles/fleet_host/tasks/main.yml").write_text(TOLD)
     (project / "roles/fleet_host/meta/argument_specs.yml").unlink()

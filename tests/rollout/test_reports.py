@@ -49,6 +49,14 @@ def test_every_host_is_in_every_form(form: RolloutFormat) -> None:
     assert "\x1b" not in text and text.endswith("\n")
 
 
+def test_host_that_is_out_of_service_is_named_and_fails_nothing() -> None:
+    hosts = (HostOutcome("one", "new", "", "a" * 64, "b" * 64), HostOutcome("two", "out", "out of service until then"))
+    for check in (False, True):
+        outcome = Outcome(hosts, (), check)
+        assert outcome.exit_code == 0
+        assert "out of service until then" in written(RolloutFormat.text, outcome)
+
+
 def test_progress_says_what_a_host_did_and_no_name_of_a_task() -> None:
     said = "Failed to connect to the host via ssh: connect to host 192.0.2.1 port 22: No route to host\x1b[0m"
     heard = StringIO()

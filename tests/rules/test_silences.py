@@ -167,7 +167,7 @@ def test_command_that_brings_something_new_judges_by_the_day_and_says_it(spec: P
     done = fleetc(command, spec, "--today", "2027-02-01")
     assert done.returncode == 1
     assert "error[silence-expired]" in (done.stdout if command == "check" else done.stderr)
-    assert "note: silences are judged as of 2027-02-01\n" in done.stderr
+    assert "note: last days are judged as of 2027-02-01\n" in done.stderr
 
 
 @pytest.mark.parametrize("command", [("todo",), ("why", "gateways.gw.rtmp")], ids=lambda words: words[0])

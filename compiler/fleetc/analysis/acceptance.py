@@ -175,7 +175,8 @@ def coming_to(offer: PriceEntry, chain: Chain, known: bool = True) -> str:
     """
     if offer.sent is None or offer.sent == offer.worth:
         return ""
-    return f"; it comes to {'' if known else 'at least '}{arriving(offer)} {at_gas(chain)}"
+    least = "" if known else "at least "
+    return f"; {least}{arriving(offer)} with redemption costs (gas at {Wei(chain.gas_price)})"
 
 
 def affordable(offer: PriceEntry, bound: PriceLimit) -> Price | None:

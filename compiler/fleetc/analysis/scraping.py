@@ -93,7 +93,7 @@ def project_hosts(fleet: Fleet) -> Iterator[tuple[str, bool]]:
     """The hosts with a monitoring project, and whether theirs is an agent's."""
     for name in sorted(fleet.hosts):
         agent = is_agent(fleet, name)
-        if agent is not None:
+        if agent is not None and fleet.hosts[name].out is None:
             yield name, agent
 
 
@@ -125,12 +125,15 @@ def exporter_of(fleet: Fleet, host: str) -> Chosen[int] | None:
 
 
 def readings(fleet: Fleet) -> Iterator[Reading]:
-    """How every node with monitor = true and every exporter of GPU metrics is read, by host and name."""
+    """How every node with monitor = true and every exporter of GPU metrics is read, by host and name.
+
+    Nobody reads what is out of service, so no alert is about it.
+    """
     project = project_of(fleet)
-    for name in sorted(fleet.hosts):
+    for name in sorted(name for name, host in fleet.hosts.items() if host.out is None):
         local = reader_on(fleet, name)
         for node in fleet.nodes_by_host.get(name, ()):
-            if node.settings.monitor:
+            if node.settings.monitor and node.settings.out is None:
                 yield _node(fleet, name, node, local)
         exporter = exporter_of(fleet, name)
         if exporter is not None:

@@ -16,7 +16,7 @@ from fleetc.blueprint.market import MarketTables
 from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import Health, LiveValue, Need, Program, RolloutTimes
 from fleetc.places.diagnostic import Path
-from fleetc.places.origin import Origin
+from fleetc.places.origin import Chosen, Origin
 from fleetc.upstream import Release, format_release
 
 LAUNCH_FLAGS = "launch.flags"
@@ -160,6 +160,8 @@ class Service:
     host_ipc: bool = False
     hardened: bool = False
     kept: tuple[Kept, ...] = ()
+    out: Chosen[str] | None = None
+    """Until when and why it is out of service, as people read it; None if it runs."""
 
     @property
     def node_release(self) -> str:
@@ -342,6 +344,8 @@ class HostBlueprint:
     avatar: StackBlueprint | None = None
     needs: tuple[Need, ...] = ()
     listeners: tuple[Listening, ...] = ()
+    out: Chosen[str] | None = None
+    """As for a service, for everything on the host."""
 
     def ports_of(self, service: Service) -> tuple[Listening, ...]:
         """What a service listens on, by port."""

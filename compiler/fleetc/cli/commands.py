@@ -15,6 +15,13 @@ from typer.core import TyperCommand, TyperGroup
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
+EXPECTED = {
+    "--dry-run": "--check", "-n": "--check", "--json": "--format json",
+    "-q": "2>/dev/null behind it to see only its answer", "--quiet": "2>/dev/null behind it to see only its answer",
+}  # fmt: skip
+"""Options of other tools, and what fleetc has instead."""
+
+
 class OneCommand(TyperCommand):
     """A command whose help ends with examples, with its own messages for wrong arguments."""
 
@@ -29,7 +36,12 @@ class OneCommand(TyperCommand):
         except Exception as problem:
             text = getattr(problem, "message", None)
             if isinstance(text, str):
-                problem.message = text.removeprefix("Value error, ")  # type: ignore[attr-defined]
+                known = {name for parameter in self.params for name in parameter.opts}
+                meant = EXPECTED.get(getattr(problem, "option_name", ""), "")
+                advice = (
+                    f"; write {meant}" if meant and (meant.split()[0] in known or not meant.startswith("-")) else ""
+                )
+                problem.message = text.removeprefix("Value error, ") + advice  # type: ignore[attr-defined]
             raise
 
     def invoke(self, ctx: Any) -> Any:

@@ -30,10 +30,12 @@ from fleetc.cli.shared.options import (
     SpecArgument,
     TakeOverOption,
     TodayOption,
+    WithoutOption,
 )
 from fleetc.cli.shared.output import message, wrong_usage
 from fleetc.cli.shared.planned import around, refusals, shard_of
-from fleetc.cli.shared.rolling import NOT_REACHED, About, need_check, opened_journal, skipped, tell
+from fleetc.cli.shared.rolling import About, need_check, opened_journal, skipped, tell
+from fleetc.cli.shared.selecting import chosen
 from fleetc.cli.shared.taking_over import keep_running, takeovers
 from fleetc.cli.shared.working import (
     compile_or_exit,
@@ -41,6 +43,7 @@ from fleetc.cli.shared.working import (
     need_fresh,
     read_policies,
     target_of,
+    tell_out,
     tell_settings,
 )
 from fleetc.messages.forms import Format, RolloutFormat
@@ -62,6 +65,7 @@ def deploy(
     overlay: OverlayOption = None,
     check: Annotated[bool, typer.Option("--check", help="Change nothing; ask what hosts lack and would do.")] = False,
     limit: LimitOption = None,
+    without: WithoutOption = None,
     shard: ShardOption = None,
     plan: Annotated[
         Path | None,
@@ -100,11 +104,13 @@ def deploy(
     signed = {"allowed_signers": allowed_signers, "signer": signer}
     settings = load_settings(spec, overlay=overlay, output=output, journal=journal, **signed)
     need_check(form, check)
-    _need_sense(limit, shard, plan, resume, check, allowed_signers or signer, keep_running)
+    _need_sense(limit or without, shard, plan, resume, check, allowed_signers or signer, keep_running)
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
     part = shard_of(shard)
     if plan is not None:
+        if without:
+            wrong_usage("a plan has its hosts, so it takes no --without")
         deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated, form)
         return
     _need_no_signature(spec, settings)
@@ -112,12 +118,13 @@ def deploy(
     compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), day)
     _, _, blueprint, tree = compiled.sound
     tell_settings(spec, settings)
+    tell_out(blueprint)
     need_fresh(tree, target_of(spec, settings))
     if part is not None and not hosts_of(blueprint, (), part):
         message(f"note: part {part} has no hosts, so there is nothing to do: take fewer parts")
         return
     with opened_journal(spec, settings, blueprint.fleet, check, form) as own:
-        hosts, part = resumed(own, tree) if resume else (tuple(limit or ()), part)
+        hosts, part = resumed(own, tree) if resume else (chosen(compiled, limit, without), part)
         if keep_running:
             _keep_running(tree, blueprint, hosts_of(blueprint, hosts, part), settings, check)
         with progress(sys.stderr, hosts=not check) as show:
@@ -138,6 +145,7 @@ def _keep_running(tree: Tree, blueprint: Blueprint, hosts: Sequence[str], settin
 def _tell_strangers(tree: Tree, blueprint: Blueprint, outcome: Outcome, settings: Settings) -> None:
     """Print what the first rollout does to nodes that run without fleetc, on hosts that answer and have no release."""
     from fleetc.disk.files import FilesError
+    from fleetc.rollout.findings import NOT_REACHED
 
     hosts = [host.host for host in outcome.hosts if not host.before and host.result in ("new", "old")]
     silent = {host.host for host in outcome.hosts if host.reason.startswith(NOT_REACHED)}

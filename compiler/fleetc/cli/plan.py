@@ -6,7 +6,9 @@ In: a spec. Out: the plan as text, and as a file.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,10 +25,12 @@ from fleetc.cli.shared.options import (
     SpecArgument,
     TodayOption,
     TreeOption,
+    WithoutOption,
 )
 from fleetc.cli.shared.output import message, wrong_usage
 from fleetc.cli.shared.planned import around, made, refusals, shard_of
-from fleetc.cli.shared.rolling import NOT_REACHED, tell_ways
+from fleetc.cli.shared.rolling import tell_ways
+from fleetc.cli.shared.selecting import chosen
 from fleetc.cli.shared.working import (
     STDIN,
     compile_or_exit,
@@ -34,6 +38,7 @@ from fleetc.cli.shared.working import (
     need_fresh,
     read_policies,
     target_of,
+    tell_out,
     tell_settings,
 )
 from fleetc.messages.forms import Format
@@ -47,6 +52,8 @@ if TYPE_CHECKING:
     from fleetc.rollout.plan.make import Inputs, Meaning
     from fleetc.settings import Settings
 
+    Choose = Callable[[Compiled], tuple[str, ...]]
+
 _SHORTEST = timedelta(seconds=1)
 
 
@@ -58,6 +65,7 @@ def plan(
     output: TreeOption = None,
     overlay: OverlayOption = None,
     limit: LimitOption = None,
+    without: WithoutOption = None,
     shard: ShardOption = None,
     against: Annotated[
         str | None,
@@ -96,8 +104,8 @@ def plan(
     lifetime = _lifetime("24h" if expires is None else expires)
     settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if verify is not None:
-        if any(option is not None for option in (write, sign, against, expires, shard)):
-            wrong_usage("--verify makes no plan; remove -o, --sign, --against, --expires and --shard")
+        if any(option is not None for option in (write, sign, against, expires, shard, without)):
+            wrong_usage("--verify makes no plan; remove -o, --sign, --against, --expires, --shard and --without")
         _verify(spec, settings, verify, tuple(limit or ()), observe)
         return
     if allowed_signers is not None or signer is not None:
@@ -106,15 +114,16 @@ def plan(
         wrong_usage("-o names a file, and - is none: write -o plan.json")
     if sign is not None and write is None:
         wrong_usage("the signature is written beside the plan's file; name that file with -o")
-    if shard and limit:
+    if shard and (limit or without):
         wrong_usage("--shard chooses the hosts, so it takes no --limit")
-    _make(spec, settings, tuple(limit or ()), shard_of(shard), against, observe, lifetime, write, sign, today)
+    choose = partial(chosen, limit=limit, without=without)
+    _make(spec, settings, choose, shard_of(shard), against, observe, lifetime, write, sign, today)
 
 
 def _make(
     spec: Path,
     settings: Settings,
-    limit: tuple[str, ...],
+    choose: Choose,
     shard: Shard | None,
     against: str | None,
     observe: bool,
@@ -123,11 +132,12 @@ def _make(
     key: Path | None,
     today: date | None,
 ) -> None:
+    from fleetc.rollout.findings import NOT_REACHED
     from fleetc.rollout.hosts import plans
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.plan import document, summary
 
-    inputs, compiled = _inputs(spec, settings, limit, shard, today)
+    inputs, compiled = _inputs(spec, settings, choose, shard, today)
     if not inputs.hosts:
         message(f"note: part {shard} has no hosts, so there is nothing to plan: take fewer parts")
         return
@@ -198,24 +208,20 @@ def _meaning(baseline: Baseline, before: Side | None, spec: Path, settings: Sett
 
 
 def _inputs(
-    spec: Path, settings: Settings, limit: tuple[str, ...], shard: Shard | None, today: date | None
+    spec: Path, settings: Settings, choose: Choose, shard: Shard | None, today: date | None
 ) -> tuple[Inputs, Compiled]:
     """The inputs of the plan, if the tree on disk is what the spec compiles to."""
     from fleetc.disk import files
     from fleetc.rollout.plan.make import Inputs
-    from fleetc.text.suggestions import did_you_mean
 
     compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), today)
     document, _, blueprint, tree = compiled.sound
-    known = [host.name for host in blueprint.hosts]
-    for name in limit:
-        if name not in known:
-            wrong_usage(f'there is no host "{name}"; {did_you_mean(name, known)}')
+    limited = frozenset(choose(compiled))
     tell_settings(spec, settings)
+    tell_out(blueprint)
     need_fresh(tree, target_of(spec, settings))
     templates, playbooks = files.read_templates(), files.read_playbooks()
-    chosen = frozenset(limit)
-    return Inputs(document.sources, templates, playbooks, blueprint, tree, chosen, shard, made(settings)), compiled
+    return Inputs(document.sources, templates, playbooks, blueprint, tree, limited, shard, made(settings)), compiled
 
 
 def _lifetime(text: str) -> timedelta:

@@ -20,9 +20,11 @@ from fleetc.cli.shared.options import (
     RolloutFormatOption,
     SpecArgument,
     TakeOverOption,
+    WithoutOption,
 )
 from fleetc.cli.shared.output import message, plain, wrong_usage
 from fleetc.cli.shared.rolling import About, need_check, opened_journal, tell
+from fleetc.cli.shared.selecting import chosen
 from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, RolloutFormat
 
@@ -47,6 +49,7 @@ def rollback(
         bool, typer.Option("--list", help="Show the releases that hosts had, and what going back would mean.")
     ] = False,
     limit: LimitOption = None,
+    without: WithoutOption = None,
     check: Annotated[bool, typer.Option("--check", help="Change nothing; show what would be done.")] = False,
     clear: ClearOption = None,
     assume_dead: AssumeDeadOption = None,
@@ -63,9 +66,9 @@ def rollback(
     """
     from fleetc.cli.shared.ways_back import listing, telling
     from fleetc.rollout.hosts.deploy import deploy_tree
-    from fleetc.rollout.hosts.kept import names_of, releases_before
+    from fleetc.rollout.hosts.kept import releases_before
     from fleetc.rollout.hosts.progress import progress
-    from fleetc.rollout.hosts.rolling import Goal, Stated
+    from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of
 
     need_check(form, check)
     if listed and (to or check or form is not RolloutFormat.text):
@@ -73,13 +76,14 @@ def rollback(
     settings = load_settings(spec, overlay=overlay, journal=journal)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     _, _, blueprint, tree = compiled.sound
+    names = hosts_of(blueprint, chosen(compiled, limit, without))
     stated = Stated(tuple(clear or ()), (), tuple(assume_dead or ()), tuple(take_over or ()))
     with opened_journal(spec, settings, blueprint.fleet, check or listed, form) as own:
         if listed:
-            for line in listing(own.history, names_of(blueprint, limit or ()), spec, settings):
+            for line in listing(own.history, names, spec, settings):
                 typer.echo(plain(line))
             return
-        back_to = releases_before(own.history, blueprint, to, tuple(limit or ()))
+        back_to = releases_before(own.history, names, to)
         for line in telling(own.history, back_to, spec, settings):
             typer.echo(plain(line), err=form is not RolloutFormat.text)
         goal = Goal("rollback", back_to)

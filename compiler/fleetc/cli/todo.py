@@ -15,9 +15,11 @@ from fleetc.cli.shared.options import (
     OverlayOption,
     ReportOption,
     SpecArgument,
+    WithoutOption,
 )
 from fleetc.cli.shared.output import plain
 from fleetc.cli.shared.paging import put
+from fleetc.cli.shared.selecting import chosen
 from fleetc.cli.shared.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, ReportFormat
 
@@ -30,6 +32,7 @@ def todo(
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
     limit: LimitOption = None,
+    without: WithoutOption = None,
     form: ReportOption = ReportFormat.text,
 ) -> None:
     """List what people provide before the first rollout, each with a command.
@@ -44,14 +47,15 @@ def todo(
     document, _, blueprint, _ = compiled.sound
     from fleetc.rollout.hosts.rolling import hosts_of
 
-    hosts = hosts_of(blueprint, tuple(limit or ()))
+    limited = chosen(compiled, limit, without)
+    hosts = hosts_of(blueprint, limited)
     here = {owner for host in blueprint.hosts if host.name in hosts for owner, _ in host.secrets()}
     tasks = [
         task
         for task in tasks_of(blueprint)
-        if task.host in hosts or (not task.host and (not limit or here & {*task.nodes}))
+        if task.host in hosts or (not task.host and (not limited or here & {*task.nodes}))
     ]
-    questions = [] if limit else [task for source in document.sources for task in _questions(source)]
+    questions = [] if limited else [task for source in document.sources for task in _questions(source)]
     tasks = [*questions, *tasks]
     if answer_form is Format.json:
         put(json.dumps({"format": 1, "tasks": [_as_value(task) for task in tasks]}, indent=2) + "\n")

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
-from fleetc.cli.shared.options import HERE, LimitOption, OverlayOption, SpecArgument, TreeOption
+from fleetc.cli.shared.options import HERE, LimitOption, OverlayOption, SpecArgument, TreeOption, WithoutOption
 from fleetc.cli.shared.output import coloured, message, wrong_usage
-from fleetc.cli.shared.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
+from fleetc.cli.shared.selecting import chosen
+from fleetc.cli.shared.working import compile_or_exit, load_settings, need_fresh, target_of, tell_out, tell_settings
 from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def verify(
     output: TreeOption = None,
     overlay: OverlayOption = None,
     limit: LimitOption = None,
+    without: WithoutOption = None,
     form: Annotated[VerifyFormat, typer.Option("--format", help="Output format.")] = VerifyFormat.text,
     public: Annotated[bool, typer.Option("--public/--no-public", help="Ask public addresses from here too.")] = True,
     watch: Annotated[
@@ -95,8 +97,9 @@ def verify(
     settings = load_settings(spec, overlay=overlay, output=output)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     tell_settings(spec, settings)
+    tell_out(compiled.sound.blueprint)
     need_fresh(compiled.sound.tree, target_of(spec, settings))
-    request = _Request(spec, settings, compiled, tuple(limit or ()), public, form, write)
+    request = _Request(spec, settings, compiled, chosen(compiled, limit, without), public, form, write)
     if watch is not None:
         _watch(request, watch)
     look = _look(request)
@@ -148,6 +151,7 @@ def _watch(request: _Request, seconds: int) -> NoReturn:
 
 def _look(request: _Request, shows: bool = True) -> _Look:
     """One look at the fleet; what Ansible does meanwhile is shown on stderr if it `shows`."""
+    from fleetc.blueprint.out import running
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import hosts_of
     from fleetc.rollout.hosts.verify import ask_hosts
@@ -155,7 +159,8 @@ def _look(request: _Request, shows: bool = True) -> _Look:
     from fleetc.rollout.verify.report import report_of
 
     compiled = request.compiled
-    _, fleet, blueprint, tree = compiled.sound
+    _, fleet, whole, tree = compiled.sound
+    blueprint = running(whole)
     shown = progress(sys.stderr) if shows else nullcontext(_ignore)
     with shown as show:
         hosts = hosts_of(blueprint, request.limit)
@@ -223,9 +228,10 @@ def _text(request: _Request, look: _Look, colour: bool = False) -> str:
     """A whole look in the form that was asked for."""
     compiled, report = request.compiled, look.report
     if request.form is VerifyFormat.prometheus:
+        from fleetc.blueprint.out import running
         from fleetc.rollout.verify.textfile import textfile
 
-        return textfile(compiled.sound.blueprint, look.hosts, look.verdict, look.seconds)
+        return textfile(running(compiled.sound.blueprint), look.hosts, look.verdict, look.seconds)
     if request.form is VerifyFormat.html:
         from fleetc.disk import files
         from fleetc.rollout.verify.html import as_html

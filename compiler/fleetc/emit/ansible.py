@@ -22,6 +22,7 @@ from fleetc.blueprint.blueprint import (
     Service,
     StackBlueprint,
 )
+from fleetc.blueprint.out import out_on, running_on
 from fleetc.blueprint.rollout import Health, LiveValue, Need, RolloutTimes
 from fleetc.emit.artifacts import Member, json_line, json_members, json_string, without_hidden
 from fleetc.emit.draft import Draft, Lines, Verbatim, origins_of
@@ -95,8 +96,8 @@ def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], beh
     for file in files:
         directories.setdefault(file.path.split("/", 3)[2], []).append(file)
     inputs = {name: behind(found) for name, found in directories.items()}
-    services = []
-    for service in host.services:
+    services, running, out = [], running_on(host), out_on(host)
+    for service in running.services:
         rest = at_rest(directories[service.name], service.live)
         name, values = _service(host, service, release.directories[service.name], rest)
         # The name has a line of its own, so that changes of two neighbours merge.
@@ -114,10 +115,14 @@ def _host_lines(shared: Shared, host: HostBlueprint, files: Sequence[Draft], beh
         ("fleet_host_keep", str(times.keep), (given("rollout", "keep"),)),
         ("fleet_host_live", json_string(shared.live), (given("rollout", "live"),)),
         ("fleet_host_services", services, (table,)),
-        ("fleet_host_needs", [(_need(need), (need.origin,)) for need in host.needs], (table,)),
+        ("fleet_host_needs", [(_need(need), (need.origin,)) for need in running.needs], (table,)),
     ]
-    if host.avatar is not None:
-        variables += _stack(host.avatar, release, inputs[AVATAR_DIRECTORY])
+    if out:
+        parts = {name: f'"digest": "{release.directories[name]}", "why": {_unsafe(why)}' for name, why in out.items()}
+        gone = [(f'{{"name": {_unsafe(name)}, {part}}}', inputs[name]) for name, part in parts.items()]
+        variables.append(("fleet_host_out", gone, (table,)))
+    if running.avatar is not None:
+        variables += _stack(running.avatar, release, inputs[AVATAR_DIRECTORY])
     return json_members(variables, (table,))
 
 

@@ -21,6 +21,7 @@ from fleetc.emit import (
     flags,
     manifest,
     monitoring,
+    out,
     rollout_page,
     source_copy,
     streams,
@@ -41,6 +42,7 @@ HOST_FORMATS: tuple[Callable[[HostBlueprint, Templates], Iterator[Draft]], ...] 
     systemd.emit,
     avatar.emit,
     firewall.emit,
+    out.emit,
 )
 """What is emitted for each host, in `hosts/<host>/<service>/` and `hosts/<host>/avatar/`."""
 

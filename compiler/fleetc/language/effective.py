@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleetc.language.answers import once
-from fleetc.language.fleet import Fleet, Node
+from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.language.gateway import Gateway
-from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, ModelUse
+from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, ModelUse, NodeSettings
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress
 from fleetc.language.quantities import HostName, Listener, Price, QuantityError, Url, Wei, parse_listener
 from fleetc.language.secret_fields import SecretRef
@@ -42,6 +42,15 @@ _FLEET_RPC = given("fleet", "rpc")
 _EVERYWHERE = (ANY_ADDRESS, "::")
 MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
 """Variables that set where a gateway listens for live media."""
+
+
+def out_of(fleet: Fleet, started: Node | PlacedRunner) -> Chosen[str] | None:
+    """Until when and why a node or a live runner is out of service, by its own table or that of its host."""
+    own = started.settings if isinstance(started, Node) else started
+    if isinstance(own, NodeSettings) and own.out is not None:
+        return Chosen(own.out.words, given(*started.path, "out"))
+    out = fleet.hosts[own.host].out
+    return None if out is None else Chosen(out.words, given("hosts", own.host, "out"))
 
 
 @once

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 from pydantic.json_schema import WithJsonSchema
@@ -38,6 +38,48 @@ from fleetc.language.fields import (
 from fleetc.language.monitoring import GpuExporter
 from fleetc.language.quantities import parse_duration
 from fleetc.language.secret_fields import RpcUrlOrSecret, Secret, SecretRef
+
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def _day(value: Any) -> date:
+    if type(value) is date:
+        return value
+    try:
+        repair = date.fromisoformat(value) if isinstance(value, str) and _DAY.fullmatch(value) else None
+    except ValueError:
+        repair = None
+    raise refuse("until must be a day", "write it without quotes, like until = 2027-01-31", repair=repair)
+
+
+Day = Annotated[date, Parsed(_day), WithJsonSchema({"type": "string", "format": "date", "examples": ["2027-01-31"]})]
+
+
+class Out(NamedTuple):
+    """Until when and why something is out of service, and who answers for it."""
+
+    until: date
+    reason: str
+    owner: str | None = None
+
+    @property
+    def words(self) -> str:
+        """Until when and why, for people."""
+        return f"until {self.until}: {self.reason}"
+
+
+def _out(value: Any) -> Out:
+    texts = [value.get(key, "x") for key in ("reason", "owner")] if isinstance(value, dict) else []
+    sound = isinstance(value, dict) and {"until", "reason"} <= value.keys() <= set(Out._fields)
+    if not sound or type(value["until"]) is not date or not all(isinstance(text, str) and text for text in texts):
+        form = 'write out = { until = 2027-01-31, reason = "new power supply" }; owner = "..." may follow'
+        raise refuse("what is out of service has a last day, without quotes, and a reason", form)
+    return Out(**value)
+
+
+_PARTS = {"until": {"type": "string", "format": "date"}} | {key: {"type": "string"} for key in ("reason", "owner")}
+_FORM = {"type": "object", "additionalProperties": False, "required": ["until", "reason"], "properties": _PARTS}
+OutOfService = Annotated[Out, Parsed(_out), WithJsonSchema(_FORM)]
 
 
 class FleetSettings(Base):
@@ -136,6 +178,12 @@ class Host(Base):
         "/var/lib/livepeer",
         description="Directory with the data directories of this host's nodes.",
         examples=["/srv/livepeer"],
+    )
+
+    out: OutOfService | None = Field(
+        None,
+        description="Takes all that runs on this host out of service, with a last day and a reason. It stops, its data "
+        "stays, and every name of it stays valid. Nothing comes back by date: remove the line.",
     )
 
     @model_validator(mode="after")
@@ -254,19 +302,6 @@ class Rollout(Base):
         return self.batch
 
 
-_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-
-
-def _day(value: Any) -> date:
-    if type(value) is date:
-        return value
-    try:
-        repair = date.fromisoformat(value) if isinstance(value, str) and _DAY.fullmatch(value) else None
-    except ValueError:
-        repair = None
-    raise refuse("until must be a day", "write it without quotes, like until = 2027-01-31", repair=repair)
-
-
 class Silence(Base):
     """One warning that you accept, or one false alarm of `inline-secret`."""
 
@@ -277,14 +312,7 @@ class Silence(Base):
         description='Silence it only below this place of the spec, such as "gateways.gw-eu"; for inline-secret, '
         "exactly its place.",
     )
-    until: (
-        Annotated[
-            date,
-            Parsed(_day),
-            WithJsonSchema({"type": "string", "format": "date", "examples": ["2027-01-31"]}),
-        ]
-        | None
-    ) = Field(
+    until: Day | None = Field(
         None,
         description="Its last day; from the next day on it is an error, and the warning is back.",
     )
@@ -301,4 +329,4 @@ class Silence(Base):
         return self
 
 
-__all__ = ["FleetSettings", "Gpu", "Host", "Model", "Rollout", "SecretRef", "Silence", "Wallet"]
+__all__ = ["FleetSettings", "Gpu", "Host", "Model", "Out", "Rollout", "SecretRef", "Silence", "Wallet"]

@@ -32,6 +32,7 @@ from fleetc.language.fields import (
     refuse,
     sets,
 )
+from fleetc.language.host import OutOfService
 from fleetc.language.quantities import QuantityError, Url, parse_url
 from fleetc.language.secret_fields import Secret
 
@@ -104,6 +105,9 @@ class NodeSettings(Base):
     """Fields of every node."""
 
     host: Name = Field(description="Host that the node runs on.")
+    out: OutOfService | None = Field(
+        None, description="Takes this node out of service, with a last day and a reason, as for a host."
+    )
     node_release: ReleaseField | None = Field(None, description="Release of this node if it differs from the fleet's.")
     image: Image | None = Field(
         None,

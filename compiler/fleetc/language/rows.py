@@ -126,6 +126,7 @@ DECIDED = {
 
 NO_FLAG: dict[str, str] = {
     "host": "where the process runs",
+    "out": "whether the process runs",
     "node_release": "chooses the flag table, the image and the manifest entry",
     "image": "the container image",
     "extra_flags": "any flag that no field reaches",

@@ -20,6 +20,7 @@ from fleetc.blueprint.blueprint import (
     Silenced,
 )
 from fleetc.blueprint.rollout import RolloutTimes
+from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.host import Rollout
 from fleetc.language.node import ChainSettings
@@ -41,7 +42,7 @@ from fleetc.lower.runner import lower_runner
 from fleetc.lower.scope import reward_caller
 from fleetc.lower.streams import lower_stream_api, lower_streams
 from fleetc.lower.worker import lower_ai_worker, lower_transcoder
-from fleetc.places.origin import derived
+from fleetc.places.origin import Chosen, derived, given
 
 SIGNER_ELSEWHERE = "signer elsewhere"
 """The end of an edge from a gateway to a signer outside the fleet; no node can have this name."""
@@ -139,7 +140,10 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
         become=host.become,
         node_user=host.node_user,
         services=(
-            *(lower_runner(fleet, placed) for placed in fleet.runners_by_host.get(name, ())),
+            *(
+                replace(lower_runner(fleet, placed), out=effective.out_of(fleet, placed))
+                for placed in fleet.runners_by_host.get(name, ())
+            ),
             *(
                 _checked(fleet, node, _SERVICES[node.table](fleet, node, node.settings))
                 for node in sorted(fleet.nodes_by_host.get(name, ()), key=turn)
@@ -147,6 +151,7 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
         ),
         avatar=next((lower_avatar(fleet, stack) for stack in fleet.stacks_by_host.get(name, ())), None),
         listeners=listeners.of_host(fleet, name),
+        out=None if host.out is None else Chosen(host.out.words, given("hosts", name, "out")),
     )
     return replace(made, needs=needs_of(fleet, made))
 
@@ -160,6 +165,7 @@ def _checked(fleet: Fleet, node: Node, service: Service) -> Service:
         live=live_values(fleet, node, service),
         program=lower_program(fleet, node),
         kept=tuple(_kept(fleet, node)),
+        out=effective.out_of(fleet, node),
     )
 
 

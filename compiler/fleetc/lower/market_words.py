@@ -27,19 +27,20 @@ def outcome_text(decision: Decision, until: int | None) -> str:
 
 
 def price_text(entry: PriceEntry) -> str:
-    """A price as written, and its worth per pixel if that differs; an offer as it is sent."""
+    """A price as written; in parentheses what it is for each pixel, or what an offer is when it is sent."""
     if entry.price is None:
         return ANY_PRICE if entry.unbounded else "what its signer elsewhere pays"
-    return _price_text(entry.price, entry.unit, entry.worth if entry.sent is None else entry.sent)
+    return _price_text(entry.price, entry.unit, entry.worth if entry.sent is None else entry.sent, entry.sent is None)
 
 
 @lru_cache(maxsize=4096)
-def _price_text(price: Price, unit: str, worth: Amount) -> str:
+def _price_text(price: Price, unit: str, worth: Amount, plain: bool) -> str:
     if unit == price.currency and worth == price.per_pixel:
         return str(price)
+    costs = "" if plain else " with redemption costs"
     if unit == price.currency and price.pixels > 1:
-        return f"{price} comes to {number_text(Fraction(worth * price.pixels), 9)} {unit}"
-    return f"{price} comes to {number_text(Fraction(worth), 9)} {unit} / pixel"
+        return f"{price} ({number_text(Fraction(worth * price.pixels), 9)} {unit}{costs})"
+    return f"{price} ({number_text(Fraction(worth), 9)} {unit} / pixel{costs})"
 
 
 def number_text(number: Fraction, places: int) -> str:

@@ -20,7 +20,7 @@ from fleetc.analysis.scraping import (
     receiver,
 )
 from fleetc.blueprint.monitoring import Agent, MonitoringBlueprint, ScrapeTarget, TargetLabel, Unwatched
-from fleetc.language import monitoring
+from fleetc.language import effective, monitoring
 from fleetc.language.answers import once_for_all
 from fleetc.language.effective_monitoring import alertmanager_listener
 from fleetc.language.effective_runners import offers
@@ -180,7 +180,10 @@ def _unwatched(fleet: Fleet, found: tuple[Reading, ...]) -> Iterator[Unwatched]:
             why = f"it serves metrics on the loopback of host {reading.host} and nothing there reads them"
             yield Unwatched(f"node {reading.node.name}", why, derived(why, reading.node.path))
     for node in fleet.nodes:
-        if not node.settings.monitor:
+        out = effective.out_of(fleet, node)
+        if out is not None:
+            yield Unwatched(f"node {node.name}", f"it is out of service {out.value}", out.origin)
+        elif not node.settings.monitor:
             why = "it serves no metrics without monitor = true"
             yield Unwatched(f"node {node.name}", why, derived(why, node.path))
     for name, host in sorted(fleet.hosts.items()):

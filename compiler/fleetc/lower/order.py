@@ -42,7 +42,7 @@ def hosts_in_order(fleet: Fleet, edges: Iterable[Connection]) -> tuple[str, ...]
     The last node of a host decides its stage. If hosts use one another in a circle, one of them goes first anyway.
     """
     ranks = {name: _rank(fleet, name) for name in fleet.hosts}
-    home = {node.name: node.settings.host for node in fleet.nodes}
+    home = {node.name: node.settings.host for node in fleet.nodes if effective.out_of(fleet, node) is None}
     home |= {placed.name: placed.host for placed in fleet.placed_runners}
     waits: dict[str, set[str]] = {name: set() for name in ranks}
     used_by: dict[str, set[str]] = {name: set() for name in ranks}
@@ -124,7 +124,8 @@ def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozense
     They are the hosts with gateways, and for each gateway the hosts of its video orchestrators, and of its AI
     orchestrators.
     """
-    sellers = {name: Node("orchestrators", name, settings) for name, settings in fleet.orchestrators.items()}
+    running = [node for node in fleet.nodes if effective.out_of(fleet, node) is None]
+    sellers = {node.name: node for node in running if node.table == "orchestrators"}
     named: dict[str, list[str]] = {}
     finders: list[Node] = []
     for edge in edges:
@@ -132,7 +133,7 @@ def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozense
             named.setdefault(edge.source, []).append(edge.target)
         elif edge.kind == "finds" and edge.source in fleet.gateways:
             finders.append(Node("gateways", edge.source, fleet.gateways[edge.source]))
-    groups = {frozenset(gateway.host for gateway in fleet.gateways.values())}
+    groups = {frozenset(node.settings.host for node in running if node.table == "gateways")}
     for serves in (effective.serves_video, effective.serves_ai):
         homes = {name: node.settings.host for name, node in sellers.items() if serves(node)}
         if any(serves(finder) for finder in finders):
@@ -148,7 +149,9 @@ def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozense
 
 
 def _rank(fleet: Fleet, host: str) -> _Rank:
-    stages = [turn(node)[0] for node in fleet.nodes_by_host.get(host, ())]
+    if fleet.hosts[host].out is not None:
+        return _NOTHING, host
+    stages = [turn(node)[0] for node in fleet.nodes_by_host.get(host, ()) if node.settings.out is None]
     stages += [_RUNNERS] * len(fleet.runners_by_host.get(host, ()))
     stages += [_WORKERS] * len(fleet.stacks_by_host.get(host, ()))
     return max(stages, default=_NOTHING), host

@@ -116,7 +116,7 @@ def transcoders(fleet: Fleet, node: Node) -> Want | None:
     own = [
         ("transcoders", name, "orchestrator")
         for name, one in fleet.transcoders.items()
-        if one.orchestrator == node.name
+        if one.orchestrator == node.name and effective.out_of(fleet, Node("transcoders", name, one)) is None
     ]
     return _number(str(len(own)), len(own), *own) if node.table == "orchestrators" and own else None
 
@@ -188,8 +188,10 @@ def lists(fleet: Fleet, nodes: Iterable[Node]) -> Iterator[Listed]:
     """The lists whose orchestrators are all monitored and have one price for everybody, each with its gateways."""
     named = {node.name: node.settings for node in nodes if isinstance(node.settings, Orchestrator)}
     found: defaultdict[tuple[str, ...], list[Node]] = defaultdict(list)
+    away = {node.name for node in fleet.nodes if effective.out_of(fleet, node) is not None}
     for node in nodes:
         listed = node.settings.orchestrators if isinstance(node.settings, Gateway) else ()
+        listed = tuple(name for name in listed if name not in away)
         known = all(name in named and not named[name].gateway_prices for name in listed)
         if listed and known and effective.serves_video(node) and talks_to_chain(fleet, node):
             found[tuple(sorted(set(listed)))].append(node)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fleetc.emit.host_program import HOST_STEPS
 from fleetc.emit.tree import HOST_VARIABLES, Artifact
 from fleetc.planner.data import RECORDED, UNKNOWN, HostState, Step
-from fleetc.planner.states import RecordError, recorded_place, recorded_state, steps_between
+from fleetc.planner.states import RecordError, recorded_out, recorded_place, recorded_state, steps_between
 
 Places = Mapping[str, tuple[str, int]]
 """Address and SSH port of hosts: which machine a name means."""
@@ -59,7 +59,7 @@ def fates(old: Mapping[str, bytes], new: Mapping[str, bytes], journal: Journal =
         if there is None or there.content != record.content:
             live = str(json.loads(record.content)["fleet_host_live"])
             now = HostState(host, RECORDED) if there is None else _state(there)
-            steps[host] = steps_between(program, now, recorded_state(record), live)
+            steps[host] = steps_between(program, now, recorded_state(record), live, out=recorded_out(record))
     leaving = left_hosts(gone, come)
     known = journal() if leaving else None
     left = {host: None if known is None else host in known for host in leaving}

@@ -49,8 +49,9 @@ def release_in(tree: Tree, host: str) -> str:
 
 
 def _release_in(variables: Mapping[str, Any]) -> str:
-    """The digest of a host's release, from those of its nodes and of its avatar stack."""
-    digests = {str(one["name"]["__ansible_unsafe"]): str(one["digest"]) for one in variables["fleet_host_services"]}
+    """The digest of a host's release, from those of its nodes and of its avatar stack, running or not."""
+    listed = (*variables["fleet_host_services"], *variables.get("fleet_host_out", ()))
+    digests = {str(one["name"]["__ansible_unsafe"]): str(one["digest"]) for one in listed}
     stack = variables.get("fleet_host_stack_digests")
     return host_digest(digests | ({AVATAR_DIRECTORY: str(stack["stack"])} if stack else {}))
 
@@ -112,6 +113,12 @@ def recorded_state(artifact: Artifact) -> HostState:
     return HostState(host, RECORDED, release, in_order(processes))
 
 
+def recorded_out(artifact: Artifact) -> dict[str, str]:
+    """Until when and why nodes of the host of one file of a tree are out of service."""
+    listed = json.loads(artifact.content).get("fleet_host_out", ())
+    return {one["name"]["__ansible_unsafe"]: one["why"]["__ansible_unsafe"] for one in listed}
+
+
 def _settings(listed: Iterable[Any]) -> tuple[str, ...]:
     """Settings such as maxSessions=8; those with free text in them are marked for Ansible."""
     return tuple(str(text["__ansible_unsafe"] if isinstance(text, dict) else text) for text in listed)
@@ -140,16 +147,22 @@ def is_reached(now: HostState, wanted: HostState) -> bool:
 
 
 def steps_between(
-    program: bytes, now: HostState, wanted: HostState, live: str = "try", order: Sequence[str] = ()
+    program: bytes,
+    now: HostState,
+    wanted: HostState,
+    live: str = "try",
+    order: Sequence[str] = (),
+    out: Mapping[str, str] = {},
 ) -> tuple[Step, ...]:
     """The steps that bring a host from what it runs `now` to what is wanted, as the program on the host takes them.
 
-    `live` is the mode for changes of running nodes: try, only or never; `order` names the nodes in the order of start.
+    `live` is the mode for changes of running nodes: try, only or never; `order` names the nodes in the order of start,
+    and `out` has until when and why nodes are out of service.
     """
     place = {name: number for number, name in enumerate(order)}
     before = None if now.known == UNKNOWN else _plain(now.release, now.processes)
     after = _plain(wanted.release, sorted(wanted.processes, key=lambda process: place.get(process.node, len(place))))
-    return tuple(Step(**step) for step in steps_in(program)(before, after | {"live": live}))
+    return tuple(Step(**step) for step in steps_in(program)(before, after | {"live": live, "out": dict(out)}))
 
 
 def _plain(release: str, processes: Iterable[ProcessState]) -> dict[str, Any]:

@@ -16,6 +16,9 @@ from fleetc.text.encoders import readable_word
 
 USER_MISSING = "node-user-missing"
 UNREACHABLE = "host-unreachable"
+
+NOT_REACHED = "could not be reached"
+"""How reasons begin of hosts that ssh did not get to."""
 CLOCK = "clock-differs"
 _CLOCK_SECONDS = 60
 _MANY = 1000

@@ -81,14 +81,14 @@ def check(
     """Run each rule that a fleet concerns; leave out what the spec silences, of what they find and of `more`.
 
     `policies` are the codes of the rules beside the spec, and whether their findings would be in `more`; None if they
-    did not run. Silences that ended before `today` are errors. Without a day all hold, so the end of a silence makes no
+    did not run. Silences and `out` that ended before `today` are errors. Without a day all hold, so their end makes no
     sealed plan invalid. With `codes`, all findings of these codes are there, and others may be missing.
     """
     fleet.suggestions.restart()
     whole = codes is None or not silences.CODES.isdisjoint(codes)
     wanted = [rule for rule in asked(fleet) if whole or rule.code in (codes or ())]
     found = [*more, *(diagnostic for rule in wanted for diagnostic in rule.check(fleet))]
-    left = [*silences.heard(fleet, found, today)]
+    left = [*silences.heard(fleet, found, today), *silences.of_outs(fleet, today)]
     if whole:
         of_rules = (code for subject in _folders() for code in _codes(subject))
         left += silences.of_silences(fleet, found, of_rules, policies, today)

@@ -1,6 +1,6 @@
-"""Silences: what the spec wants to hear no more, and what is wrong with them.
+"""What the spec states for a while: silences, and what is out of service; and what is wrong with both.
 
-In: a fleet, and what was found in it. Out: the remaining diagnostics (`heard`), and those about silences themselves.
+In: a fleet, and what was found in it. Out: the remaining diagnostics (`heard`), and those about the statements.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from fleetc.language.fleet import Fleet
-from fleetc.language.host import Silence
+from fleetc.language.host import Out, Silence
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span, error, fix_remove, note, warning
 from fleetc.toml import comments
 
@@ -17,10 +17,29 @@ _POLICY = "policy/"
 """What codes of the rules beside a spec begin with."""
 
 SOON = 14
-"""How many days before a silence ends people hear of it."""
+"""How many days before its end a statement has a note."""
 
 CODES = frozenset({"silence-ends-soon", "silence-expired", "silenced-error", "unknown-silence", "unused-silence"})
 """The codes about silences, which need all rules to run."""
+
+
+def of_outs(fleet: Fleet, today: date | None) -> Iterator[Diagnostic]:
+    """What is out of service and ends soon, or should be back: nothing comes back by a date."""
+    tables: list[tuple[Path, Out | None]] = [(("hosts", name), host.out) for name, host in sorted(fleet.hosts.items())]
+    for path, out in (*tables, *((node.path, node.settings.out) for node in fleet.nodes)):
+        if out is None or today is None:
+            continue
+        place = (*path, "out")
+        if out.until < today:
+            message = f"{path[1]} was out of service {out.words}, and today is {today}"
+            label = Label((*place, "until"), _answers(out.owner))
+            yield error("out-of-service-expired", message, label, help="remove it, or write another day")
+        else:
+            yield from _ending("out-of-service-ends-soon", f"{path[1]} is out of service", place, out, today)
+
+
+def _answers(owner: str | None) -> str:
+    return f"{owner} answers for it" if owner else ""
 
 
 def _ended(silence: Silence, today: date | None) -> bool:
@@ -87,7 +106,8 @@ def of_silences(
             yield _expired(name, silence, today, covers)
             continue
         if covers:
-            yield from _ending(name, silence, today)
+            held = f'the silence of "{silence.code}" holds'
+            yield from _ending("silence-ends-soon", held, ("silences", name), silence, today)
             continue
         if silence.code in errors:
             advice = "repair its cause"
@@ -107,7 +127,7 @@ def of_silences(
 def _expired(name: str, silence: Silence, today: date | None, covers: bool) -> Diagnostic:
     """A silence after its last day; where it would take nothing away any more, it only has to go."""
     message = f'the silence of "{silence.code}" held until {silence.until}, and today is {today}'
-    place = Label(("silences", name, "until"), f"{silence.owner} answers for it")
+    place = Label(("silences", name, "until"), _answers(silence.owner))
     if not covers:
         remove = fix_remove(("silences", name))
         return error("silence-expired", message, place, help="nothing here gives this warning: remove it", fix=remove)
@@ -115,12 +135,11 @@ def _expired(name: str, silence: Silence, today: date | None, covers: bool) -> D
     return error("silence-expired", message, place, help=advice)
 
 
-def _ending(name: str, silence: Silence, today: date | None) -> Iterator[Diagnostic]:
-    """A silence whose last day is near."""
-    if silence.until is None or today is None or (silence.until - today).days > SOON:
+def _ending(code: str, what: str, path: Path, stated: Silence | Out, today: date | None) -> Iterator[Diagnostic]:
+    """A statement whose last day is near."""
+    if stated.until is None or today is None or (stated.until - today).days > SOON:
         return
-    days = (silence.until - today).days
+    days = (stated.until - today).days
     when = "which is today" if days == 0 else f"{days} day{'' if days == 1 else 's'} from today ({today})"
-    message = f'the silence of "{silence.code}" holds until {silence.until}, {when}'
-    place = Label(("silences", name, "until"), f"{silence.owner} answers for it")
-    yield note("silence-ends-soon", message, place, help="it is an error from the next day on")
+    place = Label((*path, "until"), _answers(stated.owner))
+    yield note(code, f"{what} until {stated.until}, {when}", place, help="it is an error from the next day on")

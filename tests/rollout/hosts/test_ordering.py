@@ -10,7 +10,10 @@ from typing import Any, cast
 
 import pytest
 
+from fleetc.blueprint.blueprint import HostBlueprint
 from fleetc.blueprint.shards import Shard, canary_hosts
+from fleetc.places.origin import Chosen
+from fleetc.places.origin import given as given_in
 from fleetc.planner.states import release_in
 from fleetc.rollout.hosts.begun import Begun, begun_of
 from fleetc.rollout.hosts.deploy import _stopped
@@ -75,6 +78,32 @@ def test_what_a_silent_host_may_still_run(node: str, does: tuple[str, ...]) -> N
 def test_what_runs_here_already_does_not_come() -> None:
     known = {"gone": given(ELSEWHERE, gate=(REWARD,))}
     assert refused(known, begun(ONE.name, {"gate": (REWARD,)}, {"gate": (REWARD,)})) == ""
+
+
+def test_rollout_goes_on_without_a_silent_host_that_is_out_of_service() -> None:
+    """It must not if what the journal last knew there is to run elsewhere, as a reward caller is."""
+    assert TREE is not None and BLUEPRINT is not None
+    why = Chosen("until 2027-01-31: new power supply", given_in("hosts", ONE.name, "out"))
+    out = replace(ONE, out=why, services=tuple(replace(service, out=why) for service in ONE.services))
+    silent = begun(ONE.name, {}, {}, answered=False)
+    silent = silent._replace(outcome=HostOutcome(ONE.name, "old", "could not be reached: no route"))
+    journal = to_read(Path("/nonexistent"), "demo")
+
+    def away(answer: Begun, *hosts: HostBlueprint) -> str:
+        fleet = replace(BLUEPRINT, hosts=hosts)
+        options, project = RunOptions(), cast(Project, None)
+        return Rollout(TREE, project, fleet, options, {}, lambda _: None, NO_GOAL, journal, set()).away(answer)
+
+    assert away(silent, out, TWO) == "out of service until 2027-01-31: new power supply; could not be reached: no route"
+    assert away(silent, ONE, TWO) == "", "it is in service"
+    assert away(silent._replace(answered=True), out, TWO) == ""
+    refused_it = silent._replace(outcome=HostOutcome(ONE.name, "old", "it is in quarantine"))
+    assert away(refused_it, out, TWO) == "", "it answers, so somebody has to look"
+    (own, *_), (other, *_) = ONE.services, TWO.services
+    journal.history.hosts = {ONE.name: given(Login(ONE.address, ONE.ssh_port, "root", True), **{own.name: (REWARD,)})}
+    assert f"{own.name} may start there when it boots" in away(silent, out, TWO)
+    assert away(silent, out, replace(TWO, services=(replace(other, exclusive=(REWARD,)),))) == ""
+    assert away(silent, out, replace(TWO, services=(own,))) == ""
 
 
 def test_new_machine_under_an_old_name() -> None:

@@ -237,6 +237,8 @@ def test_an_unknown_host_is_not_compared(place: Workplace) -> None:
     silent = HostState("edge", UNKNOWN, note="could not be reached")
     (refusal,) = judge.of_baseline(plan, {"edge": WANTED}, {"edge": silent}).refusals
     assert refusal.code == "plan-host-unreachable"
+    away = judge.of_baseline(plan, {"edge": WANTED}, {"edge": silent}, away=["edge"])
+    assert (away.refusals, away.reached) == ((), ("edge",)), "it is out of service"
 
 
 # --- signatures -------------------------------------------------------------------------------------------------------

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from fleetc.blueprint.out import out_of, running
 from fleetc.messages.explain import pages
 from fleetc.online.public import UrlAnswer
 from fleetc.rollout.hosts.events import Event
 from fleetc.rollout.verify import judge
 from fleetc.rollout.verify.data import Back
 from tests.rollout.verify.healthy import ETH, World
-from tests.support import compiled_example, for_each
+from tests.support import compile_text, compiled_example, example_text, for_each
 
 Change = Callable[[World], object]
 Expected = tuple[str, str, str]
@@ -537,3 +539,27 @@ def test_rollback_of_the_journal_is_named_while_its_release_runs(release: str) -
     else:
         assert not any("rolled back" in message for message, _ in told)
     assert "somebody set it" not in str(told)
+
+
+OUT = "until 2027-01-31: new power supply"
+
+
+def out_of_service() -> World:
+    """Two regions, of which a host with an orchestrator is out of service and does not answer."""
+    whole = compiled_example("two-regions")
+    text = example_text("two-regions").replace(
+        "[hosts.us-gpu-1]\n", '[hosts.us-gpu-1]\nout = { until = 2027-01-31, reason = "new power supply" }\n'
+    )
+    assert text != example_text("two-regions") and whole.tree is not None
+    compiled = compile_text(text)
+    assert compiled.blueprint is not None, compiled.checked.diagnostics
+    assert out_of(compiled.blueprint) == {"us-gpu-1": OUT}
+    return World(replace(compiled, blueprint=running(compiled.blueprint)))
+
+
+def test_nothing_is_missed_of_what_is_out_of_service() -> None:
+    world = out_of_service()
+    assert world.found() == []
+    world.failures.append(Event("unreachable", "us-gpu-1", "Ask", "no route"))
+    world.hosts["us-gpu-1"] = None
+    assert world.found() == [], "it may be switched off"

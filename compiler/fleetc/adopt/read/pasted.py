@@ -68,7 +68,7 @@ def _named(source: Source, begin: int, end: int) -> Diagnostic | None:
     kind, ledger, flag = kind_of(passage), Ledger(), _FLAG.match(text)
     found = read_sources([passage], {}, Library({passage.name: passage}), ledger)
     what = "a list of flags" if flag is not None else _KINDS.get(kind, kind if " " in kind else "another file")
-    if found.processes or found.others or found.stacks or ledger.findings:
+    if found.processes or found.others or found.stacks or (whole and kind != "shell" and ledger.findings):
         name = "-" if source.name == "stdin" else readable_word(source.name)
         advice = f"run fleetc adopt {name}: it prints the spec of what this starts"
         if not whole:

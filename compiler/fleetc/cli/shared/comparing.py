@@ -5,7 +5,7 @@ In: options, a compiled spec. Out: a `Compared`; the text of its report, or a fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -127,7 +127,14 @@ def run(
     mine = request.against is None or (
         Path(request.against).exists() and recorded.exists() and recorded.samefile(request.against)
     )
-    foreign, notes = ((), []) if instead_of else _beside(compiled, recorded, shipped, old if mine else None)
+
+    def before() -> Side | None:
+        try:
+            return old if mine else baseline(None, spec, settings, shipped, limit)
+        except files.FilesError:
+            return None
+
+    foreign, notes = ((), []) if instead_of else _beside(compiled, recorded, shipped, mine, before)
     review = replace(review, foreign=tuple(sorted({*review.foreign, *foreign})), notes=(*review.notes, *notes))
     pages = {code: page for side in (old, new) if side.policies for code, page in side.policies.pages.items()}
     return Compared(
@@ -175,13 +182,16 @@ def _rules(old: Side, new: Side, compiled: Compiled, today: date | None) -> tupl
 
 
 def _beside(
-    compiled: Compiled, recorded: Path, shipped: tuple[Mapping[str, str], Mapping[str, bytes]], old: Side | None
+    compiled: Compiled,
+    recorded: Path,
+    shipped: tuple[Mapping[str, str], Mapping[str, bytes]],
+    mine: bool,
+    before: Callable[[], Side | None],
 ) -> tuple[tuple[str, ...], list[str]]:
     """Files in the tree's directory that no comparison of specs shows: paths that a rollout would use, notes.
 
-    `old` is the side of that directory if the review is against it. The next compile removes files that its own spec
-    compiles to, and the review shows them as removed. Other reviews do not cover the files in the directory: if they
-    claim to be of this spec, each must match its compile.
+    `before` reads the spec that the directory was compiled from; `mine` says that the review is against it. The next
+    compile removes what only that spec compiles to. A directory that claims to be of this spec must match its compile.
     """
     from fleetc.disk import files
     from fleetc.disk.manifest import shown
@@ -189,15 +199,17 @@ def _beside(
     from fleetc.pipeline import compile_spec
 
     tree = compiled.sound.tree
-    strangers = files.strangers(tree, recorded, reads=lambda path: old is None and _counts(path))
-    if strangers.foreign and old is not None and old.document is not None:
-        before = compile_spec(old.document.sources, *shipped).tree
-        strangers = files.strangers(tree, recorded, besides=[a.path for a in before.artifacts] if before else ())
-    foreign = [path for path in strangers.foreign if is_rolled_out(path)]
-    idle = [path for path in strangers.foreign if not is_rolled_out(path)]
-    notes = [f"{shown(path)} in {recorded} is not part of the tree, and nothing uses it" for path in idle]
+    strangers = files.strangers(tree, recorded, reads=lambda path: not mine and _counts(path))
     copies = [path for path in tree.as_mapping() if path.startswith(SPEC_FOLDER)]
-    if not set(copies).isdisjoint(strangers.changed) or not all((recorded / path).exists() for path in copies):
+    stale = not set(copies).isdisjoint(strangers.changed) or not all((recorded / path).exists() for path in copies)
+    others = strangers.foreign
+    if others and (mine or stale) and (old := before()) is not None and old.document is not None:
+        last = compile_spec(old.document.sources, *shipped).tree
+        others = files.strangers(tree, recorded, besides=[a.path for a in last.artifacts] if last else ()).foreign
+    foreign = [path for path in others if is_rolled_out(path)]
+    idle = [path for path in others if not is_rolled_out(path)]
+    notes = [f"{shown(path)} in {recorded} is not part of the tree, and nothing uses it" for path in idle]
+    if stale:
         foreign += [path for path in strangers.changed if path.removeprefix("ansible/") in shipped[1]]
         notes.insert(0, f"the tree in {recorded} was not compiled from this spec; run fleetc compile")
     else:

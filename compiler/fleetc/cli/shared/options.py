@@ -72,7 +72,9 @@ def _hosts(name: str, help: str, hidden: bool = False) -> Any:
     return typer.Option(name, metavar="HOST", help=help, hidden=hidden, autocompletion=completing.hosts)
 
 
-LimitOption = Annotated[list[str] | None, _hosts("--limit", "Only this host; repeatable.")]
+_CHOSEN = 'Only this host, or "eu-*", region=, class= or node=; --without leaves such hosts out. Repeatable.'
+LimitOption = Annotated[list[str] | None, _hosts("--limit", _CHOSEN)]
+WithoutOption = Annotated[list[str] | None, _hosts("--without", "All but these hosts; repeatable.", hidden=True)]
 ClearOption = Annotated[
     list[str] | None, _hosts("--clear", "Try this host in quarantine again; repeatable.", hidden=True)
 ]

@@ -68,7 +68,7 @@ class Remembered:
 
         messages = {}
         for day in day_used(checked, self.today).values():
-            messages["day"] = f"note: silences are judged as of {day}"
+            messages["day"] = f"note: last days are judged as of {day}"
         if checked.diagnostics:
             located = locate(checked.diagnostics, checked.texts, checked.document)
             messages |= {"plain": written(Format.text, located), "coloured": written(Format.text, located, colour=True)}

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from fleetc.rollout.hosts.journal import Journal
     from fleetc.settings import Settings
 
-NOT_REACHED = "could not be reached"
-"""How reasons begin of hosts that ssh did not get to."""
-
 _OF_FINDINGS = {RolloutFormat.sarif: Format.sarif, RolloutFormat.github: Format.github}
 """Forms of what hosts lack."""
 
@@ -73,7 +70,7 @@ class About(NamedTuple):
 
 def tell(outcome: Outcome, about: About) -> None:
     """Print what became of each host, and what it lacks at its lines of the spec; exit unless all is well."""
-    from fleetc.rollout.findings import UNREACHABLE, HostFinding
+    from fleetc.rollout.findings import NOT_REACHED, UNREACHABLE, HostFinding
     from fleetc.rollout.reports import written
 
     silent = [host for host in outcome.hosts if host.reason.startswith(NOT_REACHED)]
@@ -131,9 +128,7 @@ def skipped(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
         if not reason.strip():
             wrong_usage(f"--skip takes a code and a reason: --skip {plain(code)}='why this is fine here'")
         if code == UNREACHABLE:
-            wrong_usage(
-                "a host that cannot be reached gets no release: leave --skip out, and name the others with --limit"
-            )
+            wrong_usage("a host that cannot be reached gets no release: write --without HOST in place of --skip")
         if code not in HOST_PAGES:
             wrong_usage(f'no finding of a host has the code "{plain(code)}"; {did_you_mean(code, HOST_PAGES)}')
         reasons.append((code, reason.strip()))

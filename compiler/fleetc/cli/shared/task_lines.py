@@ -24,6 +24,10 @@ _WORD = re.compile(r"""(?:-\w (?=[^-\s]))?(?:'[^']*'|"[^"]*"|[^\s'"])+""")
 """One word of a command with what is quoted in it, behind the option of which it is the value."""
 
 
+_LATER = re.compile(r"nc |(docker exec -it \S+ )?livepeer_cli ")
+"""Commands that ask a node, or connect to one."""
+
+
 class Group(NamedTuple):
     """One task of several hosts, with the command of the first; `example` says that the others have their own."""
 
@@ -41,7 +45,7 @@ def task_lines(tasks: Sequence[Task], blueprint: Blueprint) -> Iterator[str]:
         yield f"{counted(len(groups), 'task')} on {counted(len(hosts), 'host')}:"
         yield from (f"  {who}: {number}" for who, number in Counter(one.task.who for one in groups).items())
         if len(hosts) > 1:
-            yield "FLEET.md lists them for each host, and fleetc todo --limit HOST for one."
+            yield "fleetc todo --limit HOST and hosts/HOST/README.md list those of one host."
         yield ""
     yield from lines
 
@@ -85,6 +89,8 @@ def _of(groups: Sequence[Group]) -> Iterator[str]:
             host = f"{task.host}: " if task.host else ""
             nodes = f", for {first_of(task.nodes, NAMED)}" if task.nodes else ""
             yield from _filled(f"{host}{task.words}{subject}{nodes}", "  ", "    ")
+        if _LATER.match(task.command):
+            yield "      once the node runs:"
         yield from _command(task.command)
 
 

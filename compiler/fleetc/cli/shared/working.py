@@ -18,6 +18,7 @@ from fleetc.emit.tree import MANIFEST
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
+    from fleetc.blueprint.blueprint import Blueprint
     from fleetc.emit.tree import Tree
     from fleetc.messages.locate import Located
     from fleetc.pipeline import Checked, Compiled
@@ -168,18 +169,17 @@ def compile_or_exit(
 
 
 def day_used(checked: Checked, today: date | None) -> dict[str, str]:
-    """The day, for the output of a command as JSON, if a silence of the spec ends on some day."""
-    silences = checked.document.raw.get("silences") if checked.document else None
-    dated = isinstance(silences, dict) and any(
-        isinstance(silence, dict) and "until" in silence for silence in silences.values()
-    )
+    """The day, for the output of a command as JSON, if a silence or an `out` of the spec ends on some day."""
+    tables = [table for table in (checked.document.raw if checked.document else {}).values() if isinstance(table, dict)]
+    stated = [one for table in tables for one in table.values() if isinstance(one, dict)]
+    dated = any("until" in part for one in stated for part in (one, one.get("out")) if isinstance(part, dict))
     return {"today": today.isoformat()} if dated and today is not None else {}
 
 
 def tell_day(checked: Checked, today: date | None) -> None:
     """The same for people."""
     for day in day_used(checked, today).values():
-        message(f"note: silences are judged as of {day}")
+        message(f"note: last days are judged as of {day}")
 
 
 def quietly(work: Any, *arguments: Any) -> Any:
@@ -212,6 +212,14 @@ def tell_settings(spec: Path, settings: Settings) -> None:
     led_away = any(setting.name == "output" for setting in settings.from_checkout)
     if led_away and usual.absolute() != target_of(spec, settings).absolute() and (usual / MANIFEST).is_file():
         message(f"note: {usual} is also a tree, but was not checked")
+
+
+def tell_out(blueprint: Blueprint) -> None:
+    """Print what is out of service: rollouts, `verify` and monitoring go on without it."""
+    from fleetc.blueprint.out import out_of
+
+    for name, words in out_of(blueprint).items():
+        message(f"note: {name} is out of service {plain(words)}")
 
 
 def need_fresh(tree: Tree, target: Path) -> None:

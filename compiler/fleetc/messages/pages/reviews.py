@@ -179,7 +179,7 @@ REVIEW_PAGES: dict[str, Page] = {
     "plan-host-unreachable": Page(
         "A host of the sealed plan does not report its release.",
         "it may have changed since the plan was made.",
-        "Make it reachable and try again, or make a plan with a --limit that leaves it out.",
+        "Make it reachable and try again, or make a plan with --without and its name.",
     ),
     "plan-inventory-edited": Page(
         "The inventory of the tree differs from that of the sealed plan.",

@@ -202,6 +202,16 @@ SPEC_PAGES: dict[str, Page] = {
         "Write the rate under [rates], or the price in USD. The node converts at its own price feed. So a price in USD "
         "stays the same, and one in ether moves until you compile with a new rate.",
     ),
+    "out-of-service-ends-soon": Page(
+        "A host or a node is out of service for 14 more days or less.",
+        "you should know before it is an error. Nothing is wrong yet.",
+        "Bring it back by removing `out`, or write another day.",
+    ),
+    "out-of-service-expired": Page(
+        "The last day of a host or a node that is out of service is over.",
+        "nothing comes back by a date, so somebody has to decide. The same commands judge that as for silences.",
+        "Remove `out` to bring it back, or write another day.",
+    ),
     "runner-unfit-for-host": Page(
         "A runner has an image on a systemd host, or a program on a docker host.",
         "fleetc starts what runs on a host in one way, its runtime.",

@@ -35,7 +35,7 @@ from fleetc.review.impact.restarts import Moved
 from fleetc.review.impact.runners import loading, selling, taken_live
 from fleetc.review.impact.streams import streams
 from fleetc.review.items.deltas import Delta
-from fleetc.review.items.item import Item, Key
+from fleetc.review.items.item import OUT, Item, Key
 from fleetc.review.items.of_stacks import HOST_UNIT, TURN_UNIT
 from fleetc.text import leaks
 from fleetc.text.counting import counted, first_of
@@ -274,7 +274,12 @@ class Impact:
         targets = list(dict.fromkeys(target for delta in group for target in self._processes(delta, self._moved_on)))
         ended = [target for target in targets if target not in self.moved.started]
         if ended:
-            yield Effect("restart", self._restart(ended), Decimal(len(ended)))
+            out = group[0].item.what == OUT
+            more = "; data stays, and all that name what stops go on without it" if out else ""
+            yield Effect("restart", self._restart(ended) + more, Decimal(len(ended)))
+        elif targets and group[0].item.what == OUT:
+            back = f"{self._those(targets)} start{'s' if len(targets) == 1 else ''} again"
+            yield Effect("capacity", back, Decimal(0), weight="better")
         halted = dict.fromkeys(target for delta in group for target in self._processes(delta, self._halted_on))
         for target in halted:
             yield Effect(
@@ -315,7 +320,7 @@ class Impact:
             of_all = item.kind == "avatar" and item.key[3:4] == (HOST_UNIT,)  # such as the arguments of its games
             shared = of_all or item.key[3:4] == (TURN_UNIT,) or item.kind == "secret"
             return len(item.key) == 3 or item.key[3] == unit or (shared and unit.startswith("slot-"))
-        return item.kind == "host" and (item.presence or item.what in ("runtime", "node_user"))
+        return item.kind == "host" and (item.presence or item.what in ("runtime", "node_user", OUT))
 
     @cached_property
     def _moved_on(self) -> dict[str, list[NodeRef]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
 from fleetc.review.items.deltas import Delta
-from fleetc.review.items.item import Item
+from fleetc.review.items.item import OUT, Item
 from fleetc.upstream import FLAGS
 from fleetc.upstream.impacts import Meaning, meaning_of, stack_meaning, stream_meaning
 
@@ -63,6 +63,7 @@ FUNDS: dict[str, Meaning] = {
 }
 """What a change of each kind of funds means, also where only the spec shows it."""
 
+_OUT = Meaning(none="until when and why it does not run")
 _FLEET_NAME = Meaning({"identity": "each host refuses a fleet of another name, until a rollout says --renamed HOST"})
 _SPEC_GPUS = Meaning({"capacity": "what is known about the GPUs of the host"})
 _SPEC_NOTHING = Meaning(none="no node, stack or stream gets anything different")
@@ -72,6 +73,8 @@ def meaning(item: Item, role: str) -> Meaning:
     """The row of an item."""
     if item.kind == "argument":
         return meaning_of(item.what.removeprefix("-"), role)
+    if item.what == OUT:
+        return _OUT
     if (item.kind, item.what) == ("fleet", "name"):
         return _FLEET_NAME
     if item.key[2:3] == (AVATAR_DIRECTORY,):

@@ -20,6 +20,9 @@ Key = tuple[str, ...]
 """The key of an item: ("fleet", ...), ("host", name, ...) or ("node", name, ...). Keys below another item start with
 its key, so a node that comes or goes is one change, not one per flag."""
 
+OUT = "out of service"
+"""The item that takes a host or a node out of service."""
+
 
 class Item(NamedTuple):
     """One planned element. `value` is its text; `kind` and `what` describe it to people.

@@ -17,8 +17,9 @@ from fleetc.blueprint.market import RunnerRow
 from fleetc.blueprint.rollout import RolloutTimes
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.places.diagnostic import Path
-from fleetc.places.origin import derived, given
+from fleetc.places.origin import Chosen, derived, given
 from fleetc.review.items.item import (
+    OUT,
     Item,
     ItemPlace,
     Key,
@@ -237,6 +238,7 @@ SERVICE: dict[str, _Take] = {
     "hardened": _of_service("runs without capabilities", "hardened"),
     "host_ipc": _of_service("shares the memory segments of the host", "host_ipc"),
     "monitored": _of_service("serves metrics", "monitor"),
+    "out": lambda place, _service, out: _out(place, out),
 }
 
 
@@ -266,7 +268,14 @@ HOST: dict[str, _Take] = {
     **{field: _of_host(field) for field in _HOST_FIELDS},
     "avatar": lambda place, _host, stack: avatar(place, stack),
     "listeners": lambda place, _host, listeners: _ports(place, listeners),
+    "out": lambda place, _host, out: _out(place, out),
 }
+
+
+def _out(place: ItemPlace, out: Chosen[str] | None) -> Iterator[Item]:
+    """Until when and why a host or a node is out of service, at the table that says so."""
+    if out is not None and out.origin.paths[0][:2] == place.path:
+        yield place.item("service" if place.node else "host", OUT, out.value, out.origin)
 
 
 def _ports(place: ItemPlace, listeners: Sequence[Listening]) -> Iterator[Item]:

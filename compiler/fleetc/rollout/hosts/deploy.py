@@ -96,7 +96,7 @@ class Outcome:
             return 5
         if "reverted" in results:
             return 4
-        return 0 if results <= {"new", "unchanged", "retired", "dead"} else 1
+        return 0 if results <= {"new", "unchanged", "retired", "dead", "out"} else 1
 
 
 def deploy_tree(
@@ -162,7 +162,7 @@ def resumed(journal: Journal, tree: Tree) -> tuple[tuple[str, ...], Shard | None
 def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
     every = (*hosts, *rollout.left)
     begun, run = rollout.ask(every)
-    ready = all(begun[host].answered for host in hosts)
+    ready = all(begun[host].answered or rollout.away(begun[host]) for host in hosts)
     moves = moves_of({host: begun[host].runs for host in begun}, {host: begun[host].wants for host in begun})
     of_hosts = tuple(_leading(rollout, begun[host], _not_begun(rollout, begun[host], ready, "new")) for host in every)
     back = bool(rollout.goal.back_to)
@@ -217,7 +217,7 @@ def _in_batches(
     every, journal = (*hosts, *rollout.left), rollout.journal
     steps = _steps(begun)
     moves, batches, refused = order_of(rollout, begun, stated)
-    ready = all(begun[host].answered for host in hosts) and not refused
+    ready = all(begun[host].answered or rollout.away(begun[host]) for host in hosts) and not refused
     ends = {host: _not_begun(rollout, begun[host], ready, "old", refused) for host in every}
     dead = [name for name in stated.dead if name in journal.history.hosts or name in _names(rollout.blueprint)]
     for host in dead:
@@ -350,7 +350,9 @@ def _not_begun(
     rollout: Rollout, begun: Begun, ready: bool, ready_result: Literal["new", "old"], refused: str = ""
 ) -> HostOutcome:
     """A host that the rollout has not changed: a dry run, or before its beginning."""
-    outcome = begun.judged
+    outcome, away = begun.judged, rollout.away(begun)
+    if away:
+        return outcome._replace(result="out", reason=away)
     if begun.host in rollout.left and not begun.answered:
         return outcome._replace(result="orphan", reason=f"left the spec and {outcome.reason or 'does not answer'}")
     if begun.answered and not begun.needed:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
+from fleetc.rollout.findings import NOT_REACHED
 from fleetc.rollout.hosts.events import RunResult
 from fleetc.text.encoders import visible
 
@@ -27,10 +28,13 @@ Ansible (compiled role variables, the gate between batches)."""
 TASKS = (BEGIN, STAGE, ACTIVATE, END, OBSERVE, LET_GO)
 """The tasks of the role fleet_host that the program on the host answers."""
 
-Result = Literal["new", "unchanged", "old", "reverted", "quarantined", "unknown", "unwell", "retired", "orphan", "dead"]
+Result = Literal[
+    "new", "unchanged", "old", "reverted", "quarantined", "unknown", "unwell", "retired", "orphan", "dead", "out"
+]
 """What a host runs after a rollout: the new release; the same release as before the rollout; the old one, untouched;
 the old one, rolled back; unknown after a failed rollback; unknown; its release, with a node that is not as reviewed.
-For hosts that left the spec: nothing; unknown because unreachable; nothing by a person's statement."""
+For hosts that left the spec: nothing; unknown because unreachable; nothing by a person's statement. Out of service by
+the spec, and not reached."""
 
 _SSH_SAYS = re.compile("^.*(?:via|over) ssh: ?")
 """What Ansible says before the words of ssh."""
@@ -169,7 +173,7 @@ def reason_in(kind: str, message: str) -> str:
     if kind == "unreachable":
         words = _SSH_SAYS.split(lines[-1])[-1].removeprefix("ssh: ") if lines else ""
         words = words or ("the connection broke off" if lines else "")
-        return visible(f"could not be reached: {words}" if words else "could not be reached")[:_LIMIT]
+        return visible(f"{NOT_REACHED}: {words}" if words else NOT_REACHED)[:_LIMIT]
     return as_text(lines[0] if lines else "failed")
 
 

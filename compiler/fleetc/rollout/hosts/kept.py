@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from fleetc.blueprint.blueprint import Blueprint
 from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.journal.history import History, HostChange, Run
 from fleetc.rollout.verify.data import Back
 from fleetc.text.encoders import visible
-from fleetc.text.suggestions import did_you_mean
 
 _SHORTEST = 8
 _SHORT = 12
@@ -33,13 +31,12 @@ class Ran(NamedTuple):
     run: Run | None
 
 
-def releases_before(history: History, blueprint: Blueprint, to: str, limit: tuple[str, ...]) -> dict[str, str]:
-    """By host, the digest of the release to go back to.
+def releases_before(history: History, names: Sequence[str], to: str) -> dict[str, str]:
+    """By host of `names`, the digest of the release to go back to.
 
     `to` is the start of a digest: of the manifest of an earlier rollout, or of a release of a host; "" is what hosts
     ran before the last rollout that changed any. Raises DeployError.
     """
-    names = names_of(blueprint, limit)
     if to and (len(to) < _SHORTEST or not set(to) <= set("0123456789abcdef")):
         raise DeployError(f"--to takes at least {_SHORTEST} characters of a digest, in lower case; {SEE_LIST}", 2)
     releases = _named(history, to) if to else _before_the_last(history, names)
@@ -52,15 +49,6 @@ def releases_before(history: History, blueprint: Blueprint, to: str, limit: tupl
         )
         raise DeployError(f"there is nothing to go back to: {what}", 1)
     return chosen
-
-
-def names_of(blueprint: Blueprint, limit: Sequence[str]) -> list[str]:
-    """The hosts of the fleet in rollout order, or those of a limit. Raises DeployError."""
-    names = [host.name for host in blueprint.in_order]
-    for name in limit:
-        if name not in names:
-            raise DeployError(f'there is no host "{visible(name)}"; {did_you_mean(name, names)}', 2)
-    return [name for name in names if not limit or name in limit]
 
 
 def releases_of(history: History, host: str) -> list[Ran]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from fleetc.emit.tree import Tree
 from fleetc.planner.data import OBSERVED, UNKNOWN, HostState, ProcessState
 from fleetc.planner.states import in_order
+from fleetc.rollout.findings import NOT_REACHED
 from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import OBSERVE, as_mapping
 from fleetc.rollout.hosts.runner import ask_playbook, private_project, reaching
@@ -58,7 +59,7 @@ def _seen(host: str, result: RunResult) -> HostSeen:
     answer = as_mapping(result.answers.get(host, {}).get(OBSERVE))
     if failures:
         unreachable = failures[0].kind == "unreachable"
-        words = f"could not be reached{_reason(failures[0])}" if unreachable else f"failed: {failures[0].message}"
+        words = f"{NOT_REACHED}{_reason(failures[0])}" if unreachable else f"failed: {failures[0].message}"
         return _unknown(host, words)
     if not answer:
         return _unknown(host, result.last_words[-1] if result.last_words else "Ansible did not ask it")

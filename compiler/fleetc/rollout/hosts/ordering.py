@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fleetc.blueprint.out import running_on
 from fleetc.rollout.hosts.begun import Begun
 from fleetc.rollout.hosts.rolling import Rollout, Stated, place_of
 from fleetc.rollout.moves import CircleError, Move, Nodes, arranged, handovers_of, moves_of
@@ -98,7 +99,7 @@ def _torn(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
     """What would only stop here, because its new host is left out; "" if nothing is."""
     homes: dict[str, str] = {}
     for host in rollout.blueprint.hosts if not rollout.goal.back_to else ():
-        for service in host.services:
+        for service in running_on(host).services:
             homes |= dict.fromkeys((service.name, *service.exclusive), host.name)
     for source, answer in begun.items():
         kept = {what for node, does in answer.wants.items() for what in (node, *does)}

@@ -25,6 +25,7 @@ from fleetc.pipeline import compile_spec
 from fleetc.planner.data import RECORDED, UNKNOWN, HostState
 from fleetc.planner.fates import left_hosts
 from fleetc.planner.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
+from fleetc.rollout.findings import NOT_REACHED
 from fleetc.rollout.hosts import signatures
 from fleetc.rollout.hosts.events import Event
 from fleetc.rollout.hosts.observe import SSH_SAYS, observe
@@ -233,9 +234,14 @@ def verify_hosts(verified: Verified, settings: Settings, on_event: Callable[[Eve
     hosts = [host.name for host in verified.inputs.hosts]
     seen = observe(verified.inputs.tree, hosts, settings, on_event)
     newest = {host: seen[host].newest for host in hosts}
-    verdict = judge.of_baseline(plan, wanted_states(verified.inputs), {host: seen[host].state for host in hosts})
+    states = {host: seen[host].state for host in hosts}
+    out = [host.name for host in verified.inputs.hosts if host.out is not None]
+    away = [host for host in out if states[host].note.startswith(NOT_REACHED)]
+    verdict = judge.of_baseline(plan, wanted_states(verified.inputs), states, away)
     _refuse(judge.of_newest(plan, verified.seal, newest), list(verdict.refusals))
-    unmarked = tuple(host for host, given in newest.items() if given is None or given.seal != verified.seal)
+    unmarked = tuple(
+        host for host, given in newest.items() if host not in away and (not given or given.seal != verified.seal)
+    )
     return HostsVerdict(verdict.reached, unmarked)
 
 

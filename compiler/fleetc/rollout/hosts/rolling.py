@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
+from fleetc.blueprint.out import running_on
 from fleetc.blueprint.shards import Shard, canary_hosts, shards_of
 from fleetc.emit.release import NOTHING
 from fleetc.emit.tree import Tree
 from fleetc.planner.states import release_in
+from fleetc.rollout.findings import NOT_REACHED
 from fleetc.rollout.hosts.begun import Begun, begun_of
 from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import CHECKED_HERE, OBSERVE, TASKS
@@ -113,8 +115,8 @@ class Rollout:
         """What a host said, with what it will run by the tree. Only the host knows its kept releases."""
         if begun.host in self.goal.back_to or not begun.answered:
             return begun
-        services = (host.services for host in self.blueprint.hosts if host.name == begun.host)  # none of one that left
-        return begun._replace(wants={service.name: service.exclusive for own in services for service in own})
+        own = (host for host in self.blueprint.hosts if host.name == begun.host)  # none of one that left
+        return begun._replace(wants={one.name: one.exclusive for host in own for one in running_on(host).services})
 
     def ask_others(self, begun: Mapping[str, Begun]) -> None:
         """If a node moves to a host in the limit, ask all other hosts what they run."""
@@ -135,6 +137,23 @@ class Rollout:
             if words:
                 return f"the canary {name} is not as reviewed ({words[0]}): roll out the shard 1/{shard.parts} first"
         return ""
+
+    def away(self, begun: Begun) -> str:
+        """Why the rollout goes on without a host: it is out of service, and ssh does not get to it; "" if it must not.
+
+        It must not where another host is to run what the journal last knew there.
+        """
+        out = next((host.out for host in self.blueprint.hosts if host.name == begun.host), None)
+        if out is None or begun.answered or not begun.outcome.reason.startswith(NOT_REACHED):
+            return ""
+        known = self.journal.history.hosts.get(begun.host)
+        nodes = known.nodes if known is not None else {}
+        had = {what for node, does in nodes.items() for what in (node, *does)}
+        run = (service for host in self.blueprint.hosts for service in running_on(host).services)
+        if not had.isdisjoint(what for service in run for what in (service.name, *service.exclusive)):
+            return ""
+        again = f"; {', '.join(sorted(nodes))} may start there when it boots" if nodes else ""
+        return f"out of service {out.value}; {begun.outcome.reason}{again}"
 
     def given(self, host: str, begun: Begun) -> Given:
         """The new release of a host, for the journal."""

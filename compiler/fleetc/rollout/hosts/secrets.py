@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fleetc.blueprint.blueprint import Blueprint
+from fleetc.blueprint.out import running_on
 from fleetc.text.counting import first_of
 
 
@@ -57,7 +58,7 @@ def names_needed(blueprint: Blueprint, hosts: tuple[str, ...], kind: str) -> dic
     """The targets of one kind of secret reference on these hosts, each with its users, in words."""
     users: dict[str, list[str]] = {}
     for host in blueprint.hosts:
-        for owner, secrets in host.secrets() if host.name in hosts else ():
+        for owner, secrets in running_on(host).secrets() if host.name in hosts else ():
             for secret in secrets:
                 if secret.kind == kind:
                     users.setdefault(secret.reference, []).append(f"{host.name}/{owner}")

@@ -170,9 +170,9 @@ def of_newest(plan: SealedPlan, seal: str, newest: Mapping[str, NewestPlan | Non
 
 
 def of_baseline(
-    plan: SealedPlan, wanted: Mapping[str, HostState], observed: Mapping[str, HostState]
+    plan: SealedPlan, wanted: Mapping[str, HostState], observed: Mapping[str, HostState], away: Collection[str] = ()
 ) -> BaselineVerdict:
-    """What the hosts run now against what they ran when the plan was made.
+    """What the hosts run now against what they ran when the plan was made, but for those out of service and `away`.
 
     A host that already runs what the plan leads to has not moved away: the plan was carried out there. It is not at the
     end while the plan has secrets read elsewhere.
@@ -180,9 +180,11 @@ def of_baseline(
     refusals, reached = [], []
     for then in plan.baseline.hosts:
         now = observed[then.host]
-        if now.known == UNKNOWN:
+        if then.host in away:
+            reached.append(then.host)
+        elif now.known == UNKNOWN:
             message = f"fleetc cannot tell what {then.host} runs: {now.note}"
-            advice = "make the host reachable and try again, or make a plan with --limit that leaves it out"
+            advice = f"make the host reachable and try again, or make a plan with --without {then.host}"
             refusals.append(Refusal("plan-host-unreachable", message, advice))
         elif then.known == UNKNOWN:
             continue

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
+from fleetc.blueprint.out import out_on, running_on
 from fleetc.blueprint.shards import Shard, shards_of
 from fleetc.emit.host_program import HOST_STEPS
 from fleetc.emit.tree import Artifact, Tree
@@ -174,7 +175,8 @@ def is_playbook(path: str) -> bool:
 
 def _steps(inputs: Inputs, host: HostBlueprint, now: HostState, wanted: HostState, effects: Effects) -> HostActions:
     order = [service.name for service in host.services]
-    steps = steps_between(inputs.playbooks[HOST_STEPS], now, wanted, inputs.blueprint.live, order)
+    program, live = inputs.playbooks[HOST_STEPS], inputs.blueprint.live
+    steps = steps_between(program, now, wanted, live, order, out_on(host))
     last = {step.node: step for step in steps if step.node}  # a node that moves is retired, then started
     actions = []
     for step in steps:
@@ -202,7 +204,7 @@ def _releases(hosts: Sequence[HostBlueprint]) -> Iterable[NodeRelease]:
 
 def _secrets(hosts: Iterable[HostBlueprint]) -> Iterable[SecretName]:
     for host in hosts:
-        for owner, secrets in host.secrets():
+        for owner, secrets in running_on(host).secrets():
             for secret in secrets:
                 yield SecretName(host.name, owner, secret.name, secret.kind, secret.reference)
 

@@ -21,7 +21,7 @@ _SHORT = 12
 HEAD = ("host", "from", "to", "restarted", "seconds", "result")
 """What the cells of a host are."""
 
-_FINE = ("new", "unchanged", "retired", "dead")
+_FINE = ("new", "unchanged", "retired", "dead", "out")
 _WORDS = {
     "new": "deployed",
     "unchanged": "unchanged",
@@ -33,6 +33,7 @@ _WORDS = {
     "retired": "retired",
     "orphan": "ORPHAN",
     "dead": "assumed dead",
+    "out": "out of service",
 }
 
 
@@ -41,7 +42,7 @@ def lines(outcome: Outcome, again: str = "fleetc deploy") -> list[str]:
     report = [*_steps(outcome), *_table(outcome)] if outcome.check else list(_table(outcome))
     report += [move_line(move) for move in outcome.moves]
     for host in outcome.hosts:
-        if host.reason and not is_fine(host) and not outcome.check:
+        if host.reason and (host.result == "out" or not is_fine(host)) and not outcome.check:
             report.append(f"{host.host}: {host.reason}")
         report += [f"{host.host}: undone: {words}" for words in host.undone]
         if host.live and host.result == "new":
@@ -49,7 +50,7 @@ def lines(outcome: Outcome, again: str = "fleetc deploy") -> list[str]:
         report += [f"    {line}" for line in host.words if host.result != "new"]
     report += [f"    {line}" for line in outcome.last_words]
     report.append(summary(outcome))
-    if not outcome.check and any(host.result not in ("new", "unchanged", "retired") for host in outcome.hosts):
+    if not outcome.check and any(host.result == "dead" or not is_fine(host) for host in outcome.hosts):
         report += ["", "now", *(f"  {line}" for line in _now(outcome))]
         report += ["next", *(f"  {line}" for line in dict.fromkeys(_next(outcome, again)))]
     return [plain_output(line) for line in report]
@@ -66,6 +67,7 @@ _NOW = {
     "retired": "nothing runs any more",
     "orphan": "not in the spec any more, and its nodes may still run",
     "dead": "left out, because you stated that it is dead",
+    "out": "out of service by the spec, and not reached",
 }
 """What hosts run, by their result."""
 
@@ -168,7 +170,7 @@ def _table(outcome: Outcome) -> Iterator[str]:
     """A row for each host. In a dry run nothing restarts or takes time, and the reason is the result."""
     rows = [HEAD, *(cells_of(host, outcome) for host in outcome.hosts)]
     if outcome.check:
-        reasons = ("", *(host.reason if not is_fine(host) else "" for host in outcome.hosts))
+        reasons = ("", *("" if is_fine(host) and host.result != "out" else host.reason for host in outcome.hosts))
         rows = [(*row[:3], reason or row[-1]) for row, reason in zip(rows, reasons, strict=True)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:

@@ -16,7 +16,7 @@ from fleetc.language.fleet import Fleet
 from fleetc.lower.common import account
 from fleetc.places.diagnostic import Path
 from fleetc.planner.data import UNHELPED, ProcessState
-from fleetc.rollout.findings import reaching_help
+from fleetc.rollout.findings import NOT_REACHED, reaching_help
 from fleetc.rollout.verify import market, replies, stack
 from fleetc.rollout.verify.checks import accounts, offers, peers, registration, runners
 from fleetc.rollout.verify.data import (
@@ -187,6 +187,8 @@ def _of_host(
         return Finding(kind, code, host.name, node, f"{host.name}: {message}", at, help)
 
     if answer.unknown:
+        if host.out is not None and answer.unknown.startswith(NOT_REACHED):
+            return
         yield found("unknown", "host-unreachable", answer.unknown, help=reaching_help(host))
         return
     if answer.known_as not in _own_names(blueprint, host):

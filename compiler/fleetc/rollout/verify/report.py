@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from fleetc.analysis.funds import funds
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Connection, HostBlueprint
+from fleetc.blueprint.out import out_of, running
 from fleetc.language.fleet import Fleet
 from fleetc.messages.locate import Located, locate
 from fleetc.pipeline import Compiled
@@ -19,7 +20,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 from fleetc.rollout.verify.data import AVATARS, Fact, Finding, Kind
 from fleetc.rollout.verify.judge import Verdict
 from fleetc.text import leaks
-from fleetc.text.counting import counted
+from fleetc.text.counting import counted, first_of
 
 State = Literal["drift", "warning", "unknown", "fine"]
 """The gravest kind of a node's findings, or "fine"."""
@@ -75,13 +76,15 @@ class HostBox(NamedTuple):
 
 class Report(NamedTuple):
     """One look. `time` is that of its end, in UTC; `size` counts nodes and slots of the spec on the hosts that were
-    asked, and `left_out` the hosts that a limit leaves out. `located` are all diagnostics, in the order of the spec."""
+    asked, and `left_out` the hosts that a limit leaves out. `out` has until when and why hosts and nodes are out of
+    service. `located` are all diagnostics, in the order of the spec."""
 
     fleet: str
     time: str
     hosts: tuple[HostBox, ...]
     size: int
     left_out: int
+    out: Mapping[str, str]
     findings: tuple[FindingRow, ...]
     located: tuple[Located, ...]
     nodes: tuple[NodeReport, ...]
@@ -92,7 +95,8 @@ class Report(NamedTuple):
 
 def report_of(compiled: Compiled, hosts: Collection[str], verdict: Verdict, time: str) -> Report:
     """The report of a look at `hosts` of a fleet."""
-    document, fleet, blueprint, _ = compiled.sound
+    document, fleet, whole, _ = compiled.sound
+    blueprint = running(whole)
     found = diagnostics_of(verdict.findings)
     located, own = (locate(found, compiled.checked.sources, document, apart) for apart in (False, True))
     here = [host for host in blueprint.in_order if host.name in hosts]
@@ -107,6 +111,7 @@ def report_of(compiled: Compiled, hosts: Collection[str], verdict: Verdict, time
         ),
         size=sum(len(host.services) + len(host.avatar.slots if host.avatar else ()) for host in here),
         left_out=len(blueprint.hosts) - len(here),
+        out=out_of(whole),
         findings=tuple(_told(verdict.findings, own)),
         located=tuple(located),
         nodes=nodes,
@@ -129,6 +134,7 @@ def summary(report: Report) -> str:
     """The result in a few words; never "as reviewed" while anything is unknown."""
     kinds = Counter(finding.kind for finding in report.findings)
     looked = f"{counted(len(report.hosts), 'host')} with {counted(report.size, 'node')} asked"
+    looked += f" without {first_of([*report.out], 6)} (out of service)" if report.out else ""
     warnings = counted(kinds["warning"], "warning") if kinds["warning"] else ""
     if not kinds["drift"] and not kinds["unknown"]:
         return f"{looked}: all of it is as reviewed{'; ' + warnings if warnings else ''}"
@@ -143,6 +149,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "fleet": report.fleet,
         "time": report.time,
         "exit_code": report.exit_code,
+        "out_of_service": dict(report.out),
         "findings": [
             {
                 "kind": finding.kind,

@@ -98,8 +98,8 @@ def wanted_state(wanted: Json) -> Json:
         {"node": service["name"], "digest": service["digest"], "runtime": wanted["runtime"], **settings_of(service)}
         for service in wanted["services"]
     ]
-    live = wanted.get("live", "never")
-    return {"release": wanted["digest"], "live": live, "processes": processes + units_of(wanted.get("stack"))}
+    told = {"release": wanted["digest"], "live": wanted.get("live", "never"), "out": wanted.get("out", {})}
+    return {**told, "processes": processes + units_of(wanted.get("stack"))}
 
 
 def add_source_drift(now: Json, stack: Json | None) -> None:

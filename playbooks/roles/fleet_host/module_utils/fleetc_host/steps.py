@@ -27,9 +27,9 @@ def steps(now: Json | None, wanted: Json) -> list[Json]:
     `now` is what the host runs, None where nobody knows; `wanted` what it shall run, nodes in the order in which they
     start. Both have the digest of a release and processes: node, digest, runtime, and what is known of running,
     project, turn, secrets, what differs from that release (drift, was_set, ill, unanswered), and of settings that can
-    be changed live: rest, live and silent. `wanted` also says how such a change is made. `do` is copy, keep, ensure,
-    retire, start, restart, live, or halt: nothing may be done. It is ill or unknown where no step helps a node that is
-    not well, or does not answer.
+    be changed live: rest, live and silent. `wanted` also says how such a change is made, and in `out` until when and
+    why nodes are out of service. `do` is copy, keep, ensure, retire, start, restart, live, or halt: nothing may be
+    done. It is ill or unknown where no step helps a node that is not well, or does not answer.
     """
     units = [process for process in wanted["processes"] if is_of_stack(process)]
     nodes = [process for process in wanted["processes"] if not is_of_stack(process)]
@@ -40,11 +40,12 @@ def steps(now: Json | None, wanted: Json) -> list[Json]:
         ]
     found = [step("keep" if now["release"] == wanted["release"] else "copy", "", wanted["release"])]
     there = [process for process in now["processes"] if not is_of_stack(process)]
-    found += steps_to_retire(there, nodes)
+    out = wanted.get("out", {})
+    found += steps_to_retire(there, nodes, out)
     for process in nodes:
         same = (p for p in there if (p["node"], p["runtime"]) == (process["node"], process["runtime"]))
         found.append(step_to_start(process, next(same, None), wanted.get("live", "never")))
-    return found + steps_of_stack([process for process in now["processes"] if is_of_stack(process)], units)
+    return found + steps_of_stack([process for process in now["processes"] if is_of_stack(process)], units, out)
 
 
 def step(do: str, node: str, digest: str, reason: str = "") -> Json:
@@ -52,7 +53,12 @@ def step(do: str, node: str, digest: str, reason: str = "") -> Json:
     return {"do": do, "node": node, "digest": digest, "reason": reason}
 
 
-def steps_to_retire(there: list[Json], wanted: list[Json]) -> list[Json]:
+def why_gone(node: str, out: dict[str, str]) -> str:
+    """Why a node, or the stack, stops here."""
+    return "it is out of service %s" % out[node] if node in out else "it has no place here any more"
+
+
+def steps_to_retire(there: list[Json], wanted: list[Json], out: dict[str, str]) -> list[Json]:
     """Units first, then containers, each by name. What changes its runtime stops as the one and starts as the other."""
     runtimes = {process["node"]: process["runtime"] for process in wanted}
     found = []
@@ -62,7 +68,7 @@ def steps_to_retire(there: list[Json], wanted: list[Json]) -> list[Json]:
             if process.get("taken"):
                 continue  # no release has reached it, so it is nobody's to end
             if process["runtime"] == runtime and kept != runtime:
-                reason = "it moves from %s to %s" % (runtime, kept) if kept else "it has no place here any more"
+                reason = "it moves from %s to %s" % (runtime, kept) if kept else why_gone(name, out)
                 found.append(step("retire", name, "", reason))
     return found
 
@@ -151,7 +157,7 @@ def is_of_stack(process: Json) -> bool:
     return bool(process["node"].startswith(STACK + "/"))
 
 
-def steps_of_stack(there: list[Json], wanted: list[Json]) -> list[Json]:
+def steps_of_stack(there: list[Json], wanted: list[Json], out: dict[str, str]) -> list[Json]:
     """The steps for an avatar stack.
 
     Slots that are gone or moved stop first, so that their ports are free; then come the packet filter, the services of
@@ -161,7 +167,7 @@ def steps_of_stack(there: list[Json], wanted: list[Json]) -> list[Json]:
     kept = {(unit["node"], unit.get("project", "")) for unit in wanted}
     gone = [process for key, process in sorted(has.items()) if key not in kept]
     found = [
-        step("retire", process["node"], "", why_slot_is_gone(process, wanted))
+        step("retire", process["node"], "", why_slot_is_gone(process, wanted, out))
         for process in gone
         if process["node"].startswith(SLOT)
     ]
@@ -169,14 +175,16 @@ def steps_of_stack(there: list[Json], wanted: list[Json]) -> list[Json]:
     found += [step_of_unit(unit, has) for unit in firewall]
     for node in (TURN, HOST, FIREWALL):
         if any(process["node"] == node for process in gone):
-            found.append(step("retire", node, "", "it has no place here any more"))
+            found.append(step("retire", node, "", why_gone(STACK, out)))
     rest = [unit for unit in wanted if unit not in firewall]
     rest.sort(key=lambda unit: (unit["node"].startswith(SLOT), unit["node"]))
     return found + [step_of_unit(unit, has) for unit in rest]
 
 
-def why_slot_is_gone(process: Json, wanted: list[Json]) -> str:
+def why_slot_is_gone(process: Json, wanted: list[Json], out: dict[str, str]) -> str:
     """Where the project of a slot goes, or who gets its ports."""
+    if STACK in out:
+        return why_gone(STACK, out)
     project = process.get("project", "")
     moved = [unit["node"] for unit in wanted if unit.get("project") == project]
     taken = [unit.get("project", "") for unit in wanted if unit["node"] == process["node"]]
