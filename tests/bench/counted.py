@@ -48,9 +48,9 @@ def main(answer: str, *words: str) -> None:
     runs: list[str] = []
     waits: list[Waits] = []
     events: dict[str, dict[str, dict[str, Any]]] = {}
-    take = runner._Notes.take
+    take = runner.Notes.take
 
-    def counting(notes: runner._Notes, data: dict[str, Any]) -> bool:
+    def counting(notes: runner.Notes, data: dict[str, Any]) -> bool:
         if data.get("event") == "runner_on_start":
             tasks[data["event_data"]["host"]] += 1
         if data.get("event") == "playbook_on_start":
@@ -63,7 +63,7 @@ def main(answer: str, *words: str) -> None:
             events.setdefault(runs[-1], {})[data["event_data"]["task"]] = data
         return take(notes, data)
 
-    runner._Notes.take = counting  # type: ignore[assignment, method-assign]
+    runner.Notes.take = counting  # type: ignore[assignment, method-assign]
     sys.argv[1:] = words
     try:
         fleetc()

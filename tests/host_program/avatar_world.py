@@ -234,7 +234,10 @@ class World:
         staged = self.ask({**request, "do": "stage", "archive": archive})
         if not staged["ok"]:
             return staged
-        active = self.ask({**request, "do": "activate", "release": staged["release"]})
+        activate = {**request, "do": "activate", "release": staged["release"], "id": staged["switch"]}
+        active = self.ask(activate)
+        while active["ok"] and active["switch"]["phase"] not in ("healthy", "reverted", "quarantined"):
+            active = self.ask(activate)
         if active["ok"] and active["switch"]["phase"] == "healthy":
             assert self.ask({**request, "do": "confirm", "id": active["switch"]["id"]})["ok"]
         return {**active, "steps": begun["steps"]}

@@ -126,7 +126,7 @@ class Machine:
         """Stage a release, and write down a switch to it that nobody has begun."""
         staged = self.ask("stage", **request(release, self.program))
         assert staged["ok"], staged
-        switch: dict[str, Any] = self.program["begin_switch"](staged["release"], {})
+        switch: dict[str, Any] = self.program["begin_switch"](staged["release"], {"id": staged["switch"]})
         return switch
 
     def forward(self, release: int) -> str:
@@ -455,6 +455,42 @@ def test_revert_leaves_the_work_to_its_worker_and_makes_no_reason_up(machine: Ma
     assert machine.release() == 1
 
 
+def test_host_answers_while_its_switch_goes_on_and_says_what_it_waits_for(machine: Machine) -> None:
+    """The same request again goes on waiting for the same switch, also once that has ended."""
+    machine.forward(1)
+    staged = machine.ask("stage", **request(2, machine.program))
+    machine.program["SLICE_SECONDS"] = 0.3
+    asked = {"release": staged["release"], "id": staged["switch"]}
+    at_first = machine.ask("activate", **asked)["switch"]
+    assert (at_first["id"], at_first["phase"]) == (staged["switch"], "armed")
+    switch = machine.program["open_switch"]()
+    machine.program["healthy"] = lambda *words: words[3](["gate: it is slow"], time.monotonic() - 40, 180) or again()
+
+    def again() -> list[str]:
+        said = machine.ask("activate", **asked)["switch"]
+        facts = [said[key] for key in ("id", "phase", "waits", "waited", "limit")]
+        assert facts == [staged["switch"], "watching", ["gate: it is slow"], 40, 180]
+        assert 90 < said["returns"] < 24 * 3600
+        return []
+
+    with machine.program["locked"](1):
+        machine.program["carry_out"](switch)
+    ended = machine.ask("activate", **asked)["switch"]
+    assert (ended["id"], ended["phase"]) == (staged["switch"], "healthy")
+    assert machine.ask("revert", id=staged["switch"])["switch"]["phase"] == "reverting"
+    machine.program["healthy"] = lambda *words: words[3](["gate: it is slow"], time.monotonic(), 180) or back()
+
+    def back() -> list[str]:
+        assert machine.ask("revert", id=staged["switch"])["switch"]["waits"] == ["going back: gate: it is slow"]
+        return []
+
+    with machine.program["locked"](1):
+        machine.program["back"](machine.program["open_switch"](), [])
+    for do, more in (("revert", {"id": staged["switch"]}), ("activate", asked)):
+        assert machine.ask(do, **more)["switch"]["phase"] == "reverted"
+    assert machine.release() == 1
+
+
 def test_way_back_that_breaks_off_is_tried_again(machine: Machine) -> None:
     """A disk that takes no writes at all ends the process; the timer it leaves finds a disk that does."""
     timers: list[str] = []
@@ -513,9 +549,12 @@ def test_clearing_a_quarantine_is_not_used_up_by_a_rollout_that_is_refused(machi
     assert machine.ask("begin", plan=PLAN, **three)["code"] == "host-quarantined"
     assert machine.ask("begin", plan=PLAN, clear=True, **three)["needed"]
     staged = machine.ask("stage", **three)
-    assert machine.ask("activate", release=staged["release"])["code"] == "host-quarantined"
+    assert machine.ask("activate", release=staged["release"], id=staged["switch"])["code"] == "host-quarantined"
     machine.program["wait_for_end"] = lambda _: machine.program["open_switch"]()
-    assert machine.ask("activate", release=staged["release"], clear=True)["switch"]["phase"] == "armed"
+    assert (
+        machine.ask("activate", release=staged["release"], id=staged["switch"], clear=True)["switch"]["phase"]
+        == "armed"
+    )
     assert not Path(machine.program["QUARANTINE"]).exists()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -116,8 +117,28 @@ def test_claim_without_its_time_still_keeps_others_away(machine: Machine) -> Non
     machine.claim_file.write_text(json.dumps(claim))
     refused = machine.begin("b")
     assert refused["code"] == "host-claimed"
-    words = "the rollout a of a on ci has claimed this host; wait for its end, or if it is dead: "
-    assert refused["message"] == f"{words}fleetc deploy --take-over a"
+    words = "the rollout a of a on ci has claimed this host; nothing was changed here for 0 min; "
+    assert refused["message"] == f"{words}wait for its end, or if it is dead: fleetc deploy --take-over a"
+
+
+def test_refusal_says_what_the_other_rollout_does_here(machine: Machine) -> None:
+    """That tells a person whether it is dead."""
+    machine.begin("a")
+    hour_ago = time.time() - 3600
+    os.utime(machine.space["JOURNAL"], (hour_ago, hour_ago))
+    assert "nothing was changed here for 60 min; wait" in machine.begin("b")["message"]
+    now = {"boot": machine.space["boot_id"](), "until": time.monotonic() + 250.2}
+    machine.space["write_json"](machine.space["SWITCH"], {"id": "1", "phase": "watching", **now})
+    said = machine.begin("b")["message"]
+    assert "a switch here is watching, and the host goes back by itself within 250 s; wait" in said
+
+
+def test_rollout_that_ends_lets_go_of_a_host_whose_switch_goes_on(machine: Machine) -> None:
+    """The process that carries it out holds the lock, for minutes maybe."""
+    machine.begin("a")
+    with machine.space["locked"](1):
+        assert machine.ask("end", "b")["ok"] and machine.holder == "a"
+        assert machine.ask("end", "a")["ok"] and machine.holder is None
 
 
 def test_node_that_answers_with_endless_nesting_is_no_failure_of_the_program(machine: Machine) -> None:

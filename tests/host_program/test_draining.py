@@ -129,7 +129,7 @@ def test_program_that_is_killed_meanwhile_leaves_no_node_that_takes_no_sessions(
     program["work_of"] = killed
     text = machine.spec.replace('"0.01 ETH"', '"0.02 ETH"').replace("[rollout]", '[rollout]\ndrain = "5m"')
     staged = machine.ask("stage", **machine.request(text))
-    switch = program["begin_switch"](staged["release"], {})
+    switch = program["begin_switch"](staged["release"], {"id": staged["switch"]})
     with pytest.raises(Killed):
         program["carry_out"](switch)
     assert machine.says("orch", "/metrics", "livepeer_max_sessions_total") == "1"

@@ -32,7 +32,7 @@ def waited(root: Path, facts: Facts, *, stable: float = STABLE) -> tuple[list[st
     program |= {"time": SimpleNamespace(**{**vars(time), **clock}), "facts_of": facts_of, "unwell": ill}
     program["watch_stack"] = lambda _stack: ("", {})
     wanted = {"services": [{"name": "gate"}], "stack": None, "runtime": "systemd"}
-    return program["healthy"](wanted, DEADLINE, stable), now[0]
+    return program["healthy"](wanted, DEADLINE, stable, lambda *_: None), now[0]
 
 
 CASES: dict[str, tuple[Facts, list[str], float, float]] = {

@@ -291,7 +291,7 @@ class Machine:
         """Bring the host to what a spec says, with health and confirmation; the switch as it ended."""
         staged = self.ask("stage", **self.request(text))
         assert staged["ok"], staged
-        switch: dict[str, Any] = self.program["begin_switch"](staged["release"], {})
+        switch: dict[str, Any] = self.program["begin_switch"](staged["release"], {"id": staged["switch"]})
         self.program["carry_out"](switch)
         if switch["phase"] == "healthy":
             assert self.ask("confirm", id=switch["id"])["ok"]
@@ -566,7 +566,7 @@ def test_a_program_that_is_killed_at_any_step_leaves_a_host_that_heals(make: Mak
         machine = make()
         program, text = machine.program, edited(machine, '"1200 wei', '"1300 wei')
         staged = machine.ask("stage", **machine.request(text))
-        switch = program["begin_switch"](staged["release"], {})
+        switch = program["begin_switch"](staged["release"], {"id": staged["switch"]})
         kept, left = {name: program[name] for name in ("write", "link", "ask")}, [step]
 
         def dying(do: Callable[..., Any], left: list[int] = left) -> Callable[..., Any]:

@@ -420,7 +420,9 @@ def test_interrupted_rollout_says_that_hosts_are_unknown_and_the_next_one_comple
     begun.send_signal(signal.SIGINT)
     said = begun.communicate(timeout=120)[0]
     assert begun.returncode == 5, said
-    assert "UNKNOWN" in said
+    assert "UNKNOWN" in said and "interrupted" in said
+    assert re.search(r"\nnow\n  one: in a switch: it goes back by itself by [0-9:]{8}Z\n", said), said
+    assert re.search(r"\nnext\n  to go on, .*: fleetc deploy", said), said
     left = subprocess.run(
         ["pgrep", "-f", str(rollout.farm.ssh_private_key)], check=False, capture_output=True, text=True
     )

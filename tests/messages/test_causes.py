@@ -13,8 +13,8 @@ from fleetc.language import spec
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.language.rows import DECIDED, ROWS, UNREACHED, field_of, flag_called, in_the_spec
 from fleetc.pipeline import check_spec
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.observe import _seen
-from fleetc.rollout.hosts.runner import Event, RunResult
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS
 from tests.support import ROOT, check_text, fleetc, for_each, printed

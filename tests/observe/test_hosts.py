@@ -15,8 +15,9 @@ from fleetc import pipeline
 from fleetc.disk.files import FilesError
 from fleetc.pipeline import check_spec
 from fleetc.rollout.hosts import logs
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.logs import TASK, LogRequest, fetch
-from fleetc.rollout.hosts.runner import Event, RunOptions, RunResult
+from fleetc.rollout.hosts.runner import RunOptions
 from fleetc.settings import Settings
 from fleetc.toml.document import Source
 from tests.observe.support import CAPPED, SPEC, diagnose, glog

@@ -30,6 +30,10 @@ PLAYBOOKS = (
 )  # fmt: skip
 EXTENSIONS = {"loop_control", "block", "rescue", "vars", "loop", "when", "register", "notify"}
 KEYWORDS = EXTENSIONS | {
+    "timeout",
+    "until",
+    "retries",
+    "delay",
     "name",
     "run_once",
     "tags",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fleetc.blueprint.blueprint import Blueprint
     from fleetc.language.fleet import Fleet
     from fleetc.pipeline import Compiled
-    from fleetc.rollout.hosts.runner import Event
+    from fleetc.rollout.hosts.events import Event
     from fleetc.rollout.verify.data import Back, Finding
     from fleetc.rollout.verify.judge import Verdict
     from fleetc.rollout.verify.report import Report

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from fleetc.emit.release import host_digest
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, OBSERVE, STAGE
-from fleetc.rollout.hosts.runner import Event, Project, RunOptions, RunResult
+from fleetc.rollout.hosts.runner import Project, RunOptions
 
 Json = dict[str, Any]
 

@@ -18,10 +18,11 @@ from fleetc.planner.data import UNKNOWN
 from fleetc.rollout.findings import diagnostics_of
 from fleetc.rollout.hosts.begun import begun_of
 from fleetc.rollout.hosts.deploy import Outcome, _findings, _steps, _write_host
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, OBSERVE, STAGE, outcomes
 from fleetc.rollout.hosts.journal import opened, to_read
 from fleetc.rollout.hosts.observe import _seen
-from fleetc.rollout.hosts.runner import Event, RunOptions, RunResult, _command_line
+from fleetc.rollout.hosts.runner import RunOptions, _command_line
 from fleetc.rollout.moves import moves_of
 from fleetc.rollout.reports.events import outcome_event
 from fleetc.rollout.reports.junit import as_junit

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from fleetc.rollout.hosts.deploy import Outcome
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, STAGE, TASKS, HostOutcome, outcomes
-from fleetc.rollout.hosts.runner import Event, RunResult
 
 A, B = "a" * 64, "b" * 64
 STATE = {"state": {"release": A}}
@@ -25,6 +26,10 @@ def switch(phase: str, *reasons: str) -> dict[str, Any]:
     return said(switch=facts, seconds=7)
 
 
+WATCHING = {
+    **{"id": "1", "phase": "watching", "to": f"{B}.1", "reasons": [], "words": [], "restarted": ["gw"]},
+    **{"waits": ["gw: it does not listen on port 8935"], "waited": 40, "limit": 180, "returns": 300},
+}
 BEGUN: Answers = {BEGIN: said(**STATE), STAGE: said(release=f"{B}.1")}
 HEALTHY: Answers = {**BEGUN, ACTIVATE: switch("healthy")}
 CONFIRMED: Answers = {**HEALTHY, END: said()}
@@ -46,6 +51,12 @@ CASES: dict[str, tuple[Answers, tuple[Event, ...], str, str]] = {
         (Event("unreachable", "h", ACTIVATE, LOST),),
         "unknown",
         "could not be reached: Connection timed out; without a confirmation it goes back by itself",
+    ),
+    "cut while it waits": (
+        {**BEGUN, ACTIVATE: said(received=1000.0, switch=WATCHING)},
+        (Event("unreachable", "h", ACTIVATE, LOST),),
+        "unknown",
+        "Connection timed out; it waited: gw: it does not listen on port 8935, 40 s of 180; without a confirmation it",
     ),
     "cut at the confirmation": (
         HEALTHY,
@@ -107,13 +118,22 @@ def test_a_run_that_was_ended_leaves_its_hosts_unknown(status: str) -> None:
     assert found.result == "unknown"
 
 
+def test_host_of_an_interrupted_run_says_what_it_waited_for_and_when_it_goes_back() -> None:
+    run = replace(run_of({**BEGUN, ACTIVATE: said(received=1000.0, switch=WATCHING)}, status="canceled"), stats=None)
+    (found,) = outcomes(["h"], run)
+    assert (found.result, found.until) == ("unknown", "1970-01-01T00:21:40Z")
+    assert found.reason == "interrupted; it waited: gw: it does not listen on port 8935, 40 s of 180"
+
+
 def test_tasks_are_those_of_the_role() -> None:
     import yaml
 
     from fleetc.disk.reading import read_playbooks
 
     playbooks = read_playbooks()
-    files = [yaml.safe_load(playbooks[f"roles/fleet_host/tasks/{name}.yml"]) for name in ("begin", "main", "observe")]
+    files = [
+        yaml.safe_load(playbooks[f"roles/fleet_host/tasks/{name}.yml"]) for name in ("begin", "end", "main", "observe")
+    ]
     assert set(TASKS) <= {task["name"] for tasks in files for task in tasks}
 
 

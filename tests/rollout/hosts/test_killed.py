@@ -41,13 +41,20 @@ class World:
         self.hosts, self.directory = Hosts(directory / "hosts.json"), directory
         self.settings = Settings()
 
-    def roll_out(self, compiled: Compiled, resume: bool = False, goal: rolling.Goal | None = None) -> Outcome:
+    def roll_out(
+        self,
+        compiled: Compiled,
+        resume: bool = False,
+        goal: rolling.Goal | None = None,
+        stated: rolling.Stated = rolling.NOTHING_STATED,
+        heard: rolling.Watch = lambda _: None,
+    ) -> Outcome:
         assert compiled.tree is not None and compiled.blueprint is not None
         this_run.cache_clear()
         with opened(self.directory, "two-regions", this_run()["id"]) as journal:
             limit, _ = resumed(journal, compiled.tree) if resume else ((), None)
             return deploy_tree(
-                compiled.tree, compiled.blueprint, self.settings, limit, False, lambda _: None, journal, goal
+                compiled.tree, compiled.blueprint, self.settings, limit, False, heard, journal, goal, stated
             )
 
     def killed(self, compiled: Compiled, line: int, after: bool) -> bool:

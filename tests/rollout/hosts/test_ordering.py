@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +17,12 @@ from fleetc.places.origin import given as given_in
 from fleetc.planner.states import release_in
 from fleetc.rollout.hosts.begun import Begun, begun_of
 from fleetc.rollout.hosts.deploy import _stopped
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import BEGIN, OBSERVE, HostOutcome, Result
 from fleetc.rollout.hosts.journal import to_read
 from fleetc.rollout.hosts.ordering import order_of
 from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Rollout, Stated, claimed
-from fleetc.rollout.hosts.runner import Event, Project, RunOptions, RunResult
+from fleetc.rollout.hosts.runner import Project, RunOptions
 from fleetc.rollout.journal.history import Given, Login
 from fleetc.rollout.moves import Move
 from tests.support import compiled_example
@@ -143,6 +145,7 @@ class Asked:
 
     def __init__(self, *answers: dict[str, Begun]) -> None:
         self.answers, self.asked = list(answers), list[list[str]]()
+        self.interrupted = threading.Event()
 
     def ask(self, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
         self.asked.append(list(hosts))

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.rollout.hosts.runner import RunOptions, _environment, _Notes
+from fleetc.rollout.hosts.events import Notes
+from fleetc.rollout.hosts.runner import RunOptions, _environment
 
 NAMES = ["known_hosts", "known hosts", 'kn"own', "kno'wn", "known%h", "back\\slash", "two  spaces #1"]
 
@@ -32,7 +33,7 @@ def test_values_stay_until_ansible_has_read_them(tmp_path: Path) -> None:
     """A warning that Ansible prints while it starts comes before it reads its variables."""
     values = tmp_path / "values.json"
     values.touch()
-    notes = _Notes(lambda _: None, (), values)
+    notes = Notes(lambda _: None, (), values)
     notes.take({"event": "verbose", "stdout": "[WARNING]: something"})
     assert values.exists()
     notes.take({"event": "playbook_on_start", "event_data": {}})

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from fleetc.planner.data import OBSERVED, UNKNOWN, HostState, ProcessState
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import OBSERVE
 from fleetc.rollout.hosts.observe import _seen, newest_plan, said
-from fleetc.rollout.hosts.runner import Event, RunResult
 from fleetc.rollout.plan.data import NewestPlan
 
 A, B, D = "a" * 64, "b" * 64, "d" * 64

@@ -21,7 +21,7 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.language.signing import talks_to_chain
 from fleetc.online.public import UrlAnswer
 from fleetc.pipeline import Compiled
-from fleetc.rollout.hosts.runner import Event, RunResult
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.verify import TASK, _answer
 from fleetc.rollout.verify.data import AVATARS, Back, Finding, Inquiry
 from fleetc.rollout.verify.judge import Verdict, judge

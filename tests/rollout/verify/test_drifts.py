@@ -13,7 +13,7 @@ import pytest
 from fleetc.blueprint.out import out_of, running
 from fleetc.messages.explain import pages
 from fleetc.online.public import UrlAnswer
-from fleetc.rollout.hosts.runner import Event
+from fleetc.rollout.hosts.events import Event
 from fleetc.rollout.verify import judge
 from fleetc.rollout.verify.data import Back
 from tests.rollout.verify.healthy import ETH, World

@@ -5,6 +5,8 @@ In: a spec, the settings, an outcome. Out: an open journal; text on stdout; an e
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,8 +81,9 @@ def tell(outcome: Outcome, about: About) -> None:
     if findings or form is not Format.text:
         tell_findings(findings, about.spec, about.settings, about.blueprint, form)
     if form is Format.text:
-        typer.echo(written(about.form, outcome), nl=False)
         tell_ways([host.host for host in silent], about.blueprint)
+        again = shlex.join(["fleetc", *(word for word in sys.argv[1:] if word != "--resume")])
+        typer.echo(written(about.form, outcome, again), nl=False)
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)
 

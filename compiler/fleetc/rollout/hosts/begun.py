@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from fleetc.planner.data import UNHELPED, HostState, unhelped
 from fleetc.rollout.findings import HostFinding, clock_finding
+from fleetc.rollout.hosts.events import RunResult
 from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, Result, as_list, as_mapping, as_number, as_text, outcomes
 from fleetc.rollout.hosts.observe import MEANINGLESS, said
-from fleetc.rollout.hosts.runner import RunResult
 
 CLAIMED = "host-claimed"
 _FORMAT = 1

@@ -11,19 +11,33 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.blueprint.shards import Shard, read_shard
+from fleetc.emit.ansible import seconds_of
 from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.planner.fates import left_hosts
 from fleetc.rollout.findings import HostFinding
 from fleetc.rollout.hosts.begun import Begun, RolloutStep, begun_of
-from fleetc.rollout.hosts.gate import ASKED_BEFORE, OBSERVE, TASKS, WITH_MOVES, HostOutcome, outcomes
+from fleetc.rollout.hosts.events import INTERRUPTED, Event, RunResult
+from fleetc.rollout.hosts.gate import (
+    ASKED_BEFORE,
+    LET_GO,
+    OBSERVE,
+    TASKS,
+    WITH_MOVES,
+    HostOutcome,
+    moment,
+    outcomes,
+    until_of,
+)
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.leaving import with_left
 from fleetc.rollout.hosts.ordering import arrivals, order_of
 from fleetc.rollout.hosts.owner import this_run
+from fleetc.rollout.hosts.processes import on_interrupt, restore
 from fleetc.rollout.hosts.rolling import (
     BEGIN_PLAYBOOK,
     NOTHING_STATED,
@@ -38,7 +52,7 @@ from fleetc.rollout.hosts.rolling import (
     options_of,
     place_of,
 )
-from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, run_playbook
+from fleetc.rollout.hosts.runner import private_project, run_playbook
 from fleetc.rollout.hosts.secret_commands import secret_values
 from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.hosts.stale import stale_hosts
@@ -46,6 +60,7 @@ from fleetc.rollout.journal.history import facts_of
 from fleetc.rollout.moves import Move, moves_of
 from fleetc.rollout.plan.data import NewestPlan
 from fleetc.settings import Settings
+from fleetc.text.counting import counted
 
 SITE_PLAYBOOK = "site.yml"
 ROLLBACK_PLAYBOOK = "rollback.yml"
@@ -71,6 +86,7 @@ class Outcome:
     findings: tuple[HostFinding, ...] = ()
     back: bool = False
     """Whether it was a rollback."""
+    interrupted: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -165,17 +181,33 @@ def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outco
     refused = rollout.missing_canary((*hosts, *stated.dead))
     if refused:
         return Outcome(tuple(HostOutcome(host, "old", f"not begun: {refused}") for host in every), (), False)
-    begun, run = claimed(rollout, every)
-    rollout.ask_others(begun)
-    held = [host for host in every if begun[host].answered and begun[host].needed]
+    previous = on_interrupt(rollout.interrupted, partial(rollout.on_event, INTERRUPTED))
+    held: list[str] = []
     try:
+        rollout.tell(f"asks {counted(len(every), 'host')} what there is to do")
+        begun, run = claimed(rollout, every)
+        held = [host for host in every if begun[host].needed and (begun[host].answered or rollout.interrupted.is_set())]
+        rollout.ask_others(begun)
         outcome = _in_batches(rollout, hosts, begun, run, stated)
         confirmed = {host.host for host in outcome.hosts if host.result in ("new", "retired")}
         held = [host for host in held if host not in confirmed]
-        return outcome
+    except BaseException:
+        _let_go(rollout, held)
+        raise
     finally:
-        if held:
-            rollout.run(END_PLAYBOOK, held)
+        restore(previous)
+    answers = _let_go(rollout, held)
+    until = {host: until_of(own[LET_GO]) for host, own in answers.items() if "format" in own.get(LET_GO, {})}
+    ends = tuple(host._replace(until=until.get(host.host, host.until) if host.until else "") for host in outcome.hosts)
+    return replace(outcome, hosts=ends, interrupted=rollout.interrupted.is_set())
+
+
+def _let_go(rollout: Rollout, hosts: Sequence[str]) -> Mapping[str, Any]:
+    """Let other rollouts at hosts; their answers say which of them go back by themselves, and when."""
+    if not hosts:
+        return {}
+    rollout.tell(f"releases its claim on {counted(len(hosts), 'host')}")
+    return rollout.run(END_PLAYBOOK, hosts).answers
 
 
 def _in_batches(
@@ -195,16 +227,15 @@ def _in_batches(
         return Outcome(tuple(ends[host] for host in reported), steps, False, run.last_words, moves, _findings(begun))
     _note_unchanged(rollout, begun, ends)
     done: RunResult | None = None
-    halted = ""
-    touched: set[str] = set()
-    for batch in batches:
-        changing = [host for host in batch if host in begun and begun[host].answered and begun[host].needed]
-        if not changing:
-            continue
+    halted, touched = "", set[str]()
+    working = {host for host, answer in begun.items() if answer.answered and answer.needed}
+    work = [changing for batch in batches if (changing := [host for host in batch if host in working])]
+    for number, changing in enumerate(work, 1):
         if not halted:
             fallen = _fallen(rollout, begun, ends)
             ends |= fallen
             halted = f"not begun, because of {', '.join(fallen)}" if fallen else ""
+            halted = "not begun: the rollout was interrupted" if rollout.interrupted.is_set() else halted
         if halted:
             ends |= {host: ends[host]._replace(result="old", reason=halted) for host in changing if host not in touched}
             continue
@@ -217,6 +248,7 @@ def _in_batches(
                 continue
         given = {host: facts_of(rollout.given(host, begun[host])) for host in changing}
         coming = [move for move in moves if move.target in changing and ends[move.source].result != "new"]
+        rollout.on_event(Event("batch", "", f"batch {number} of {len(work)}", ", ".join(changing)))
         journal.write("batch", hosts=given, moves=coming)
         done = rollout.run(
             ROLLBACK_PLAYBOOK if rollout.goal.back_to else SITE_PLAYBOOK,
@@ -227,10 +259,13 @@ def _in_batches(
             fleet_host_claimed=True,
             fleet_host_arrivals=arrivals(coming),
         )
+        rollout.on_event(Event("batch", "", "", ""))
+        latest = moment(time.time() + 90 + sum(seconds_of(rollout.blueprint.times).values()))  # 90 s to stop nodes
         last_words, before = done.last_words, {host: begun[host].release for host in changing}
         for outcome in outcomes(changing, done, before):
             undone = begun[outcome.host].undone if outcome.result == "new" else ()
-            ends[outcome.host] = _retired(rollout, outcome._replace(undone=undone))
+            until = (outcome.until or latest) if outcome.result == "unknown" else ""
+            ends[outcome.host] = _retired(rollout, outcome._replace(undone=undone, until=until))
         bad = [host for host in changing if ends[host].result not in ("new", "unchanged", "retired")]
         stopped = _stopped(coming, ends)
         ends |= stopped
@@ -240,7 +275,7 @@ def _in_batches(
         for host in {**dict.fromkeys(changing), **stopped}:
             _write_host(journal, ends[host])
         halted = f"not begun, because of {', '.join(bad)}" if bad else ""
-    if done and done.status != "canceled":
+    if done and not rollout.interrupted.is_set():
         ends |= _fallen(rollout, begun, ends)
     last_words = done.last_words if done else ()
     return Outcome(tuple(ends[host] for host in reported), steps, False, last_words, moves, _findings(begun))
@@ -249,14 +284,16 @@ def _in_batches(
 def _fallen(rollout: Rollout, begun: Mapping[str, Begun], ends: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
     """The hosts that this rollout changed and that are no longer as it left them, by more than one look."""
     hosts = [host for host, outcome in ends.items() if outcome.result == "new"]
+    if hosts:
+        rollout.tell(f"asks {counted(len(hosts), 'host')} that changed again")
     again: dict[str, Begun] = {}
     for look in range(_LOOKS if hosts else 0):
-        time.sleep(_LOOK_SECONDS if look else 0)
+        rollout.interrupted.wait(_LOOK_SECONDS if look else 0)
         again = begun_of(hosts, rollout.run(OBSERVE_PLAYBOOK, hosts), OBSERVE)
         why = {host: again[host].against(rollout.given(host, begun[host]).release) for host in hosts}
         hosts = [host for host in hosts if why[host]]
-        if not hosts:
-            break
+        if not hosts or rollout.interrupted.is_set():  # an answer that did not come says nothing then
+            return {}
     fallen = {}
     for host in hosts:
         result: Literal["unwell", "unknown"] = "unwell" if again[host].answered else "unknown"
@@ -336,10 +373,9 @@ def _retired(rollout: Rollout, outcome: HostOutcome) -> HostOutcome:
 
 
 def _assumed_dead(rollout: Rollout, host: str) -> HostOutcome:
-    """A host that a person states to be dead. A host of the spec stays unknown; a host that left it is forgotten."""
-    in_spec = host in _names(rollout.blueprint)
-    outcome = HostOutcome(host, "unknown" if in_spec else "dead", "assumed dead, as stated")
-    if not in_spec:
+    """A host that a person states to be dead. The journal forgets it if it left the spec."""
+    outcome = HostOutcome(host, "dead", "assumed dead, as stated")
+    if host not in _names(rollout.blueprint):
         _write_host(rollout.journal, outcome)
     return outcome
 
@@ -398,11 +434,8 @@ def record_plan(
     names = hosts_of(blueprint, hosts)
     options = replace(options_of(settings, False, sealed), limit=names)
     options = replace(options, variables={**options.variables, "fleet_host_beginning": "record"})
-    try:
-        with private_project(tree) as project:
-            done = run_playbook(project, BEGIN_PLAYBOOK, options, {}, on_event, TASKS)
-    except InterruptedRunError:
-        done = RunResult("canceled", None, None)
+    with private_project(tree) as project:
+        done = run_playbook(project, BEGIN_PLAYBOOK, options, {}, on_event, TASKS)
     return Outcome(outcomes(names, done), (), False, done.last_words)
 
 

@@ -16,7 +16,7 @@ from fleetc.disk.manifest import FilesError
 from fleetc.emit.tree import Tree
 from fleetc.rollout.hosts.gate import as_mapping, reason_of
 from fleetc.rollout.hosts.rolling import Watch
-from fleetc.rollout.hosts.runner import InterruptedRunError, private_project, reaching, run_playbook
+from fleetc.rollout.hosts.runner import ask_playbook, private_project, reaching
 from fleetc.settings import Settings
 from fleetc.upstream import FLAGS
 
@@ -74,11 +74,8 @@ def _asked(
 ) -> dict[str, Mapping[str, Any]]:  # fmt: skip
     """What each host answers in the one task of a playbook. Raises FilesError where one gives no answer."""
     options = replace(reaching(settings, tuple(hosts)), variables=variables)
-    try:
-        with private_project(tree) as project:
-            run = run_playbook(project, playbook, options, {}, on_event, (task,))
-    except InterruptedRunError:
-        raise KeyboardInterrupt from None
+    with private_project(tree) as project:
+        run = ask_playbook(project, playbook, options, on_event, task)
     answers = {host: as_mapping(run.answers.get(host, {}).get(task)) for host in hosts}
     for host, answer in answers.items():
         if answer.get("format") != 1 or answer.get("ok") is not True:

@@ -7,11 +7,13 @@ the answers of the program on each host count.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
 from fleetc.rollout.findings import NOT_REACHED
-from fleetc.rollout.hosts.runner import RunResult
+from fleetc.rollout.hosts.events import RunResult
 from fleetc.text.encoders import visible
 
 BEGIN = "Ask the host what there is to do"
@@ -19,10 +21,11 @@ STAGE = "Bring the release to the host"
 ACTIVATE = "Switch to the release and wait until it is healthy"
 END = "Keep the release, or take it back if another host of the batch failed"
 OBSERVE = "Ask the host what it runs"
+LET_GO = "Let other rollouts at the host"
 WITH_MOVES, ASKED_BEFORE, CHECKED_HERE = ("all", "moves"), ("ask",), ("always", "gate")
 """Tags of site.yml: work only for moving nodes; questions already answered by claimed hosts; and checks only for stock
 Ansible (compiled role variables, the gate between batches)."""
-TASKS = (BEGIN, STAGE, ACTIVATE, END, OBSERVE)
+TASKS = (BEGIN, STAGE, ACTIVATE, END, OBSERVE, LET_GO)
 """The tasks of the role fleet_host that the program on the host answers."""
 
 Result = Literal[
@@ -33,10 +36,13 @@ the old one, rolled back; unknown after a failed rollback; unknown; its release,
 For hosts that left the spec: nothing; unknown because unreachable; nothing by a person's statement. Out of service by
 the spec, and not reached."""
 
+_SSH_SAYS = re.compile("^.*(?:via|over) ssh: ?")
+"""What Ansible says before the words of ssh."""
 _LIMIT = 300  # characters of a text of a host
 _MANY = 1000  # items of a list of a host
 _REASON_LIMIT = 2000
 _LARGEST = 2**53
+_LAST = 253_402_300_799  # the last second of the year 9999
 _WORDS = 120  # log lines of one host
 
 
@@ -57,6 +63,38 @@ class HostOutcome(NamedTuple):
     words: tuple[str, ...] = ()
     live: tuple[str, ...] = ()
     undone: tuple[str, ...] = ()
+    until: str = ""
+    """When it goes back by itself unless somebody confirms its release, as 2026-01-31T09:00:00Z; "" if it does not."""
+
+
+def until_of(answer: Mapping[str, Any]) -> str:
+    """When a host goes back by itself, by an answer with its switch."""
+    left, received = as_number(as_mapping(answer.get("switch")).get("returns")), as_number(answer.get("received"))
+    return moment(received + left) if left is not None and received is not None else ""
+
+
+def moment(seconds: float) -> str:
+    """A time of the clock for people, in UTC."""
+    return f"{datetime.fromtimestamp(min(max(seconds, 0), _LAST), UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def waits_in(answer: Mapping[str, Any]) -> tuple[str, float, float]:
+    """What the switch of a host waits for, in words, for how many seconds now, and for how many at most."""
+    switch = as_mapping(_plain(answer).get("switch"))
+    words = "; ".join(as_text(text) for text in as_list(switch.get("waits")))
+    return words, as_number(switch.get("waited")) or 0.0, as_number(switch.get("limit")) or 0.0
+
+
+def why_in(answer: Mapping[str, Any]) -> str:
+    """Why a host refused, went back or is in quarantine, in the words of its program; "" where it said nothing."""
+    own = _plain(answer)
+    reasons = [as_text(text) for text in as_list(as_mapping(own.get("switch")).get("reasons"))]
+    return "; ".join(reasons)[:_REASON_LIMIT] or as_text(own.get("message"))
+
+
+def told_wait(words: str, waited: float, limit: float) -> str:
+    """What is waited for, with the seconds."""
+    return f"{words}, {waited:.0f} s{f' of {limit:.0f}' if limit else ''}"
 
 
 def outcomes(hosts: Sequence[str], run: RunResult, before: Mapping[str, str] = {}) -> tuple[HostOutcome, ...]:
@@ -96,20 +134,31 @@ def _outcome(host: str, run: RunResult, earlier: str) -> HostOutcome:
         return outcome._replace(result="new", reason="")
     if begun.get("ok") and begun.get("needed") is False and not failed:
         return outcome._replace(result="unchanged")
-    return outcome._replace(**_not_ended(host, run, reason, failed[-1].task if failed else ""))
+    waits = waits_in(active)
+    if waits[0]:
+        reason = f"{reason or _ended_by(run) or 'its switch did not end'}; it waited: {told_wait(*waits)}"
+    return outcome._replace(**_not_ended(host, run, reason, failed[-1].task if failed else ""), until=until_of(active))
 
 
 def _not_ended(host: str, run: RunResult, reason: str, task: str) -> dict[str, Any]:
     """The result of a host with an unconfirmed switch and no report of a rollback."""
     if run.stats is None or run.status in ("timeout", "canceled"):
-        ended = run.last_words[-1] if run.last_words else f"the run ended with {run.status}"
-        return {"result": "unknown", "reason": reason or visible(ended)[:_LIMIT]}
+        return {"result": "unknown", "reason": reason or _ended_by(run)}
     if task in (BEGIN, STAGE) or host not in {name for counts in run.stats.values() for name in counts}:
         return {"result": "old", "reason": reason or "Ansible did not reach it"}
     if task in (ACTIVATE, END) or ACTIVATE in run.answers.get(host, {}):
         why = reason or "it did not report how its switch ended"
         return {"result": "unknown", "reason": f"{why}; without a confirmation it goes back by itself"}
     return {"result": "old", "reason": reason or "another host of its batch could not take part"}
+
+
+def _ended_by(run: RunResult) -> str:
+    """Why a run ended before its hosts did; "" where it did not."""
+    if run.status == "canceled":
+        return "interrupted"
+    if run.stats is not None and run.status != "timeout":
+        return ""
+    return visible(run.last_words[-1] if run.last_words else f"the run ended with {run.status}")[:_LIMIT]
 
 
 def reason_of(host: str, run: RunResult) -> str:
@@ -122,7 +171,8 @@ def reason_in(kind: str, message: str) -> str:
     """Why a task failed, or a host was not reached, in the words of one event."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     if kind == "unreachable":
-        words = lines[-1].rpartition("via ssh: ")[2].removeprefix("ssh: ") if lines else ""
+        words = _SSH_SAYS.split(lines[-1])[-1].removeprefix("ssh: ") if lines else ""
+        words = words or ("the connection broke off" if lines else "")
         return visible(f"{NOT_REACHED}: {words}" if words else NOT_REACHED)[:_LIMIT]
     return as_text(lines[0] if lines else "failed")
 

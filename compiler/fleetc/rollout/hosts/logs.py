@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from fleetc.disk.files import FilesError
 from fleetc.emit.tree import Tree
+from fleetc.rollout.hosts.events import Event
 from fleetc.rollout.hosts.gate import as_mapping, reason_of
-from fleetc.rollout.hosts.runner import Event, InterruptedRunError, private_project, reaching, run_playbook
+from fleetc.rollout.hosts.runner import ask_playbook, private_project, reaching
 from fleetc.settings import Settings
 
 LOG_PLAYBOOK = "log.yml"
@@ -52,11 +53,8 @@ def fetch(tree: Tree, request: LogRequest, settings: Settings, on_event: Callabl
     """Read the log. No secret is needed for it, and none is read. Raises FilesError where the host does not give it."""
     wanted = {"nodes": [request.node], "seconds": request.seconds, "bytes": request.limit}
     options = replace(reaching(settings, (request.host,)), variables={"fleet_host_log": wanted})
-    try:
-        with private_project(tree) as project:
-            run = run_playbook(project, LOG_PLAYBOOK, options, {}, on_event, (TASK,))
-    except InterruptedRunError:
-        raise KeyboardInterrupt from None
+    with private_project(tree) as project:
+        run = ask_playbook(project, LOG_PLAYBOOK, options, on_event, TASK)
     answer = as_mapping(run.answers.get(request.host, {}).get(TASK))
     if answer.get("format") != 1 or answer.get("ok") is not True:
         raise _not_fetched(request, reason_of(request.host, run) or "Ansible did not ask it")

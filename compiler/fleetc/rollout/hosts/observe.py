@@ -14,8 +14,9 @@ from fleetc.emit.tree import Tree
 from fleetc.planner.data import OBSERVED, UNKNOWN, HostState, ProcessState
 from fleetc.planner.states import in_order
 from fleetc.rollout.findings import NOT_REACHED
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import OBSERVE, as_mapping
-from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunResult, private_project, reaching, run_playbook
+from fleetc.rollout.hosts.runner import ask_playbook, private_project, reaching
 from fleetc.rollout.plan.data import NewestPlan
 from fleetc.settings import Settings
 from fleetc.text.encoders import visible
@@ -48,11 +49,8 @@ def observe(
 ) -> dict[str, HostSeen]:
     """The answer of each of `hosts`. No secret is needed for it, and none is read."""
     options = reaching(settings, hosts)
-    try:
-        with private_project(tree) as project:
-            result = run_playbook(project, OBSERVE_PLAYBOOK, options, {}, on_event, (OBSERVE,))
-    except InterruptedRunError:
-        raise KeyboardInterrupt from None
+    with private_project(tree) as project:
+        result = ask_playbook(project, OBSERVE_PLAYBOOK, options, on_event, OBSERVE)
     return {host: _seen(host, result) for host in hosts}
 
 

@@ -27,8 +27,8 @@ from fleetc.planner.fates import left_hosts
 from fleetc.planner.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
 from fleetc.rollout.findings import NOT_REACHED
 from fleetc.rollout.hosts import signatures
+from fleetc.rollout.hosts.events import Event
 from fleetc.rollout.hosts.observe import SSH_SAYS, observe
-from fleetc.rollout.hosts.runner import Event
 from fleetc.rollout.plan import judge
 from fleetc.rollout.plan.data import Baseline, NewestPlan, PlanRefusedError, Refusal, SealedPlan, SettingMade
 from fleetc.rollout.plan.document import decode, seal_of

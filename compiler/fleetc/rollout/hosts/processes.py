@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -48,10 +48,16 @@ def end_gently(module: Any) -> None:
     module.Runner.handle_termination = classmethod(handle_termination)
 
 
-def on_interrupt(interrupted: threading.Event) -> list[tuple[signal.Signals, Any]]:
+def on_interrupt(interrupted: threading.Event, tell: Callable[[], None]) -> list[tuple[signal.Signals, Any]]:
+    """Set an event when a person or the system ends fleetc, and tell so at once; returns the handlers before."""
+
+    def handle(*_: object) -> None:
+        interrupted.set()
+        threading.Thread(target=tell).start()  # the signal may have come in the middle of another line
+
     if threading.current_thread() is not threading.main_thread():
         return []
-    return [(sig, signal.signal(sig, lambda *_: interrupted.set())) for sig in (signal.SIGINT, signal.SIGTERM)]
+    return [(sig, signal.signal(sig, handle)) for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
 
 
 def restore(previous: Sequence[tuple[signal.Signals, Any]]) -> None:

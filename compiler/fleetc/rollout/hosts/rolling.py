@@ -5,6 +5,7 @@ In: a tree, a goal, what people state, how hosts are reached. Out: runs over som
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,18 +19,11 @@ from fleetc.emit.tree import Tree
 from fleetc.planner.states import release_in
 from fleetc.rollout.findings import NOT_REACHED
 from fleetc.rollout.hosts.begun import Begun, begun_of
+from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import CHECKED_HERE, OBSERVE, TASKS
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.owner import this_run
-from fleetc.rollout.hosts.runner import (
-    Event,
-    InterruptedRunError,
-    Project,
-    RunOptions,
-    RunResult,
-    reaching,
-    run_playbook,
-)
+from fleetc.rollout.hosts.runner import Project, RunOptions, reaching, run_playbook
 from fleetc.rollout.hosts.secrets import DeployError, SecretValues, absolute, vault_password
 from fleetc.rollout.journal.history import Given, Login
 from fleetc.rollout.moves import Nodes
@@ -87,6 +81,8 @@ class Rollout:
     left: Mapping[str, Given] = field(default_factory=dict)
     elsewhere: Mapping[str, Nodes] = field(default_factory=dict)
     """What hosts run that a limit leaves out, as far as they were asked and answered."""
+    interrupted: threading.Event = field(default_factory=threading.Event)
+    """Set once a person or the system ends this rollout: no other batch begins."""
 
     def run(
         self,
@@ -101,10 +97,14 @@ class Rollout:
         given = {**self.options.variables, **own, **variables}
         left_out = (*CHECKED_HERE, *skip_tags)
         options = replace(self.options, limit=tuple(hosts), tags=tags, skip_tags=left_out, variables=given)
-        try:
-            return run_playbook(self.project, playbook, options, self.values, self.on_event, TASKS)
-        except InterruptedRunError:
-            return RunResult("canceled", None, None)
+        result = run_playbook(self.project, playbook, options, self.values, self.on_event, TASKS)
+        if result.status == "canceled":
+            self.interrupted.set()
+        return result
+
+    def tell(self, what: str) -> None:
+        """Tell people what happens now."""
+        self.on_event(Event("note", "", "", what))
 
     def ask(self, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
         """The work that each host reports; hosts with work are claimed from then on."""
@@ -173,12 +173,15 @@ def claimed(rollout: Rollout, hosts: Sequence[str]) -> tuple[dict[str, Begun], R
     """
     begun, run = rollout.ask(hosts)
     end = time.monotonic() + _WAIT_SECONDS
-    while time.monotonic() < end:
+    while time.monotonic() < end and not rollout.interrupted.is_set():
         refused = [host for host in hosts if begun[host].claimed_by is not None]
         mine = [host for host in hosts if begun[host].answered and begun[host].needed]
         if not refused or not mine or list(hosts).index(mine[0]) > list(hosts).index(refused[0]):
             break
-        time.sleep(_ASK_SECONDS)
+        rollout.tell(
+            f"waits for another rollout that has claimed {', '.join(refused)}: {end - time.monotonic():.0f} s left"
+        )
+        rollout.interrupted.wait(_ASK_SECONDS)
         again, run = rollout.ask(refused)
         begun |= again
     quiet = [host for host in hosts if begun[host].answered and not begun[host].needed]

@@ -15,15 +15,16 @@ import shlex
 import shutil
 import sys
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fleetc.disk.files import write_tree
 from fleetc.emit.tree import Tree
+from fleetc.rollout.hosts.events import INTERRUPTED, Event, Notes, RunResult
 from fleetc.rollout.hosts.private import RUN_VARIABLE, memory_place, private_directory, sweep, write_private
 from fleetc.rollout.hosts.processes import bound_to_fleetc, end_gently, on_interrupt, restore
 from fleetc.rollout.hosts.secrets import SecretValues, absolute
@@ -54,35 +55,7 @@ _OF_A_WORKER = (
 """Variables that a worker is sent; the others are its own."""
 _VALUES = "values.json"
 _VARIABLES = "variables.json"
-_MESSAGE_LIMIT = 2000
 _LAST_WORDS = 15
-
-
-class Event(NamedTuple):
-    """An event: `kind` is task, ok, changed, skipped, failed or unreachable; or warning, of no host."""
-
-    kind: str
-    host: str
-    task: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """What the runner reported.
-
-    `stats` is None when Ansible never got to the end; then `last_words` has the end of what it printed. `answers` are
-    what the tasks that were asked for returned, by host and task, also where they failed; `received` is when, in
-    seconds of the clock here.
-    """
-
-    status: str
-    rc: int | None
-    stats: Mapping[str, Mapping[str, int]] | None
-    failures: tuple[Event, ...] = ()
-    changed: tuple[str, ...] = ()
-    last_words: tuple[str, ...] = ()
-    answers: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +90,6 @@ def reaching(settings: Settings, hosts: Sequence[str] = ()) -> RunOptions:
         ssh_known_hosts=settings.ssh_known_hosts if there else absolute(settings.ssh_known_hosts),
         worker=tuple(shlex.split(settings.worker)),
     )
-
-
-class InterruptedRunError(Exception):
-    """The operator interrupted the run; hosts may be in the middle of a change."""
 
 
 class Project(NamedTuple):
@@ -158,7 +127,7 @@ def run_playbook(
     on_event: Callable[[Event], None],
     tasks: Collection[str] = (),
 ) -> RunResult:
-    """Run `playbook` of a project.
+    """Run `playbook` of a project. A run that a person interrupts is "canceled", and has what hosts said until then.
 
     `values` are those of the secrets that the spec names by a variable or a command. Ansible reads them from a file in
     memory, which is removed before a task starts; no process has them in its environment. `asked` are names of tasks
@@ -175,6 +144,17 @@ def run_playbook(
     finally:
         os.umask(own_umask)
         shutil.rmtree(own, ignore_errors=True)
+        on_event(Event("ended", "", "", ""))
+
+
+def ask_playbook(
+    project: Project, playbook: str, options: RunOptions, on_event: Callable[[Event], None], task: str
+) -> RunResult:
+    """Run a playbook that only asks with `task`. An interrupt ends the command."""
+    result = run_playbook(project, playbook, options, {}, on_event, (task,))
+    if result.status == "canceled":
+        raise KeyboardInterrupt
+    return result
 
 
 _NO_MEMORY = (
@@ -196,7 +176,7 @@ def _run(
 
     end_gently(ansible_runner)
     interrupted = threading.Event()
-    notes = _Notes(on_event, tasks, own / _VALUES)
+    notes = Notes(on_event, tasks, own / _VALUES)
     environment = _environment(project.path, project.work, options)
 
     def handle_status(data: dict[str, Any], runner_config: Any) -> None:
@@ -206,7 +186,7 @@ def _run(
             runner_config.env = {name: value for name, value in runner_config.env.items() if name in kept}
             runner_config.command = bound_to_fleetc(runner_config.command)
 
-    previous = on_interrupt(interrupted)
+    previous = on_interrupt(interrupted, partial(on_event, INTERRUPTED))
     try:
         runner = ansible_runner.run(
             private_data_dir=str(own),
@@ -229,7 +209,7 @@ def _run(
     finally:
         restore(previous)
     if interrupted.is_set():
-        raise InterruptedRunError
+        return notes.canceled()
     return notes.result(runner.status, runner.rc, last_words)
 
 
@@ -246,8 +226,8 @@ def _run_there(
     import ansible_runner
 
     interrupted = threading.Event()
-    notes = _Notes(on_event, tasks, own / _VALUES)
-    previous = on_interrupt(interrupted)
+    notes = Notes(on_event, tasks, own / _VALUES)
+    previous = on_interrupt(interrupted, partial(on_event, INTERRUPTED))
     here = _environment(project.path, project.work, options)
     there = {name: text for name, text in here.items() if name in _OF_A_WORKER}
     tree = project.path.parent
@@ -271,43 +251,9 @@ def _run_there(
     finally:
         restore(previous)
     if interrupted.is_set():
-        raise InterruptedRunError
+        return notes.canceled()
     last_words = () if notes.stats else (*_lines_of(*ended.outputs), *filter(None, [ended.explanation]))
     return notes.result(ended.status, ended.rc, last_words)
-
-
-class _Notes:
-    """What the events of one run said."""
-
-    def __init__(self, on_event: Callable[[Event], None], tasks: Collection[str], values: Path) -> None:
-        self._on_event, self._asked, self._values = on_event, tasks, values
-        self._failures: list[Event] = []
-        self._changed: list[str] = []
-        self._answers: dict[str, dict[str, Mapping[str, Any]]] = {}
-        self.stats: dict[str, Mapping[str, int]] = {}
-
-    def take(self, data: dict[str, Any]) -> bool:
-        """Take note, and keep the runner from writing the event to disk."""
-        if data.get("event") != "verbose":  # a printed line: Ansible may warn before it reads its variables
-            self._values.unlink(missing_ok=True)
-        if data.get("event") == "playbook_on_stats":
-            self.stats.update({kind: hosts for kind, hosts in data["event_data"].items() if isinstance(hosts, dict)})
-        event = _event(data)
-        if event is not None:
-            if event.kind in ("ok", "changed", "failed") and event.task in self._asked:
-                answer = data["event_data"].get("res") or {}
-                self._answers.setdefault(event.host, {})[event.task] = {**answer, "received": time.time()}
-            if event.kind in ("failed", "unreachable"):
-                self._failures.append(event)
-            if event.kind == "changed":
-                self._changed.append(f"{event.host}: {event.task}")
-            self._on_event(event)
-        return False
-
-    def result(self, status: str, rc: int | None, last_words: tuple[str, ...]) -> RunResult:
-        """All of it, at the end."""
-        failures, changed = tuple(self._failures), tuple(self._changed)
-        return RunResult(status, rc, self.stats or None, failures, changed, last_words, self._answers)
 
 
 def _command_line(own: Path, options: RunOptions, values: SecretValues) -> str:
@@ -392,35 +338,6 @@ def _ssh_quoted(path: Path) -> str:
     """A path as ssh reads it in an option: it splits at spaces outside double quotes and fills in % tokens."""
     text = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{text}"'
-
-
-def _event(data: dict[str, Any]) -> Event | None:
-    details = data.get("event_data") or {}
-    host, task = str(details.get("host", "")), str(details.get("task", ""))
-    result = details.get("res") or {}
-    name = data.get("event")
-    if name == "playbook_on_task_start":
-        return Event("task", "", task, "")
-    if name == "runner_on_ok":
-        return Event("changed" if result.get("changed") else "ok", host, task, "")
-    if name == "runner_on_skipped":
-        return Event("skipped", host, task, "")
-    if name in ("runner_on_failed", "runner_on_unreachable"):
-        kind = "unreachable" if name == "runner_on_unreachable" else "failed"
-        if kind == "failed" and details.get("ignore_errors"):
-            return None
-        return Event(kind, host, task, _message(result))
-    return None
-
-
-def _message(result: dict[str, Any]) -> str:
-    parts = [str(result[key]) for key in ("msg", "stderr") if result.get(key)]
-    parts += [
-        str(item["msg"])
-        for item in result.get("results", [])
-        if isinstance(item, dict) and item.get("failed") and item.get("msg")
-    ]
-    return "\n".join(dict.fromkeys(part.strip() for part in parts))[:_MESSAGE_LIMIT]
 
 
 def _lines_of(*files: Path) -> tuple[str, ...]:

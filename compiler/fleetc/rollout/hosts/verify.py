@@ -15,10 +15,11 @@ from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.tree import Tree
 from fleetc.language.fleet import Fleet
 from fleetc.rollout.hosts.begun import findings_in, steps_in
+from fleetc.rollout.hosts.events import RunResult
 from fleetc.rollout.hosts.gate import as_list, as_mapping, as_text, reason_of
 from fleetc.rollout.hosts.observe import MEANINGLESS, said
 from fleetc.rollout.hosts.rolling import Watch
-from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, reaching, run_playbook
+from fleetc.rollout.hosts.runner import ask_playbook, private_project, reaching
 from fleetc.rollout.verify.data import (
     Alert,
     HostAnswer,
@@ -46,10 +47,7 @@ def ask_hosts(
     variables = {"fleet_host_questions": sent}  # as text, because Ansible copies each value of a variable several times
     options = replace(reaching(settings, hosts), variables=variables)
     with private_project(tree) as project:
-        try:
-            run = run_playbook(project, VERIFY_PLAYBOOK, options, {}, on_event, (TASK,))
-        except InterruptedRunError:
-            raise KeyboardInterrupt from None
+        run = ask_playbook(project, VERIFY_PLAYBOOK, options, on_event, TASK)
     return {host: _answer(host, run, [question.id for question in questions.get(host, ())]) for host in hosts}
 
 

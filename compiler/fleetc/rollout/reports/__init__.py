@@ -9,8 +9,8 @@ from fleetc.messages.forms import RolloutFormat
 from fleetc.rollout.hosts.deploy import Outcome
 
 
-def written(form: RolloutFormat, outcome: Outcome) -> str:
-    """The report in a form, with a line end. JSON is the last event that a rollout prints."""
+def written(form: RolloutFormat, outcome: Outcome, again: str = "fleetc deploy") -> str:
+    """The report in a form; `again` is the command of this rollout. JSON is the last event that a rollout prints."""
     if form is RolloutFormat.json:
         from fleetc.rollout.reports.events import outcome_event
 
@@ -25,4 +25,4 @@ def written(form: RolloutFormat, outcome: Outcome) -> str:
         return as_markdown(outcome)
     from fleetc.rollout.reports.terminal import lines
 
-    return "".join(f"{line}\n" for line in lines(outcome))
+    return "".join(f"{line}\n" for line in lines(outcome, again))

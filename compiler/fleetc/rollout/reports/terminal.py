@@ -5,6 +5,7 @@ In: an `Outcome`. Out: safe lines: a table of all hosts, then reasons and last l
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -13,6 +14,7 @@ from fleetc.rollout.hosts.begun import RolloutStep
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import HostOutcome
 from fleetc.rollout.moves import Move
+from fleetc.text.counting import first_of
 from fleetc.text.encoders import plain_output
 
 _SHORT = 12
@@ -35,8 +37,8 @@ _WORDS = {
 }
 
 
-def lines(outcome: Outcome) -> list[str]:
-    """The report."""
+def lines(outcome: Outcome, again: str = "fleetc deploy") -> list[str]:
+    """The report; `again` is the command of this rollout."""
     report = [*_steps(outcome), *_table(outcome)] if outcome.check else list(_table(outcome))
     report += [move_line(move) for move in outcome.moves]
     for host in outcome.hosts:
@@ -48,7 +50,67 @@ def lines(outcome: Outcome) -> list[str]:
         report += [f"    {line}" for line in host.words if host.result != "new"]
     report += [f"    {line}" for line in outcome.last_words]
     report.append(summary(outcome))
+    if not outcome.check and any(host.result == "dead" or not is_fine(host) for host in outcome.hosts):
+        report += ["", "now", *(f"  {line}" for line in _now(outcome))]
+        report += ["next", *(f"  {line}" for line in dict.fromkeys(_next(outcome, again)))]
     return [plain_output(line) for line in report]
+
+
+_NOW = {
+    "new": "the release of this rollout runs",
+    "unchanged": "the release of this rollout runs",
+    "old": "not changed by this rollout",
+    "reverted": "what ran before runs again",
+    "quarantined": "in quarantine: nodes may be down, and no rollout touches it",
+    "unwell": "the release of this rollout is there, and something is not well",
+    "unknown": "nobody knows which release runs",
+    "retired": "nothing runs any more",
+    "orphan": "not in the spec any more, and its nodes may still run",
+    "dead": "left out, because you stated that it is dead",
+    "out": "out of service by the spec, and not reached",
+}
+"""What hosts run, by their result."""
+
+
+def _now(outcome: Outcome) -> Iterator[str]:
+    """What hosts run now, those with the same words together."""
+    same: dict[str, list[str]] = {}
+    for host in outcome.hosts:
+        words = _NOW[host.result]
+        if host.result == "unknown" and host.until:
+            words = f"in a switch: it goes back by itself by {host.until[11:]}"
+        same.setdefault(words, []).append(host.host)
+    for words, hosts in same.items():
+        yield f"{first_of(hosts, _LISTED)}: {words}"
+
+
+def _next(outcome: Outcome, again: str) -> Iterator[str]:
+    """What to do, command by command."""
+    of = {result: [host for host in outcome.hosts if host.result == result] for result in _NOW}
+    for host in (*of["reverted"], *of["unwell"], *of["quarantined"]):
+        for node in [node for node in host.restarted if node in host.reason][:_DIAGNOSED]:
+            yield f"see what {node} logged: fleetc diagnose {host.host}/{node} --since 1h"
+    for host in of["quarantined"]:
+        yield f"find out why {host.host} could not go back, mend that there, then: {again} --clear {host.host}"
+    claims = sorted({found for host in of["old"] for found in _CLAIM.findall(host.reason)})
+    for claim in claims:
+        yield f"once the other rollout has ended: {again}"
+        yield f"if it is dead: {again} {claim}"
+    for host in of["orphan"]:
+        yield f"if {host.host} is gone for good: {again} --assume-dead {host.host}"
+    if of["unwell"] and not outcome.back:
+        yield "to take the changed hosts back: fleetc rollback"
+    if outcome.interrupted or of["unknown"]:
+        yield f"to go on, at any time, also before hosts go back: {again}"
+    elif not claims and (of["reverted"] or of["old"] or of["unwell"]):
+        yield f"mend what is named above, then: {again}"
+    if of["dead"]:
+        yield f"once {first_of([host.host for host in of['dead']], _LISTED)} works again: {_DEAD.sub('', again)}"
+
+
+_DEAD = re.compile(r" --assume-dead[ =]\S+")
+_CLAIM = re.compile(r"--take-over \w+")
+_DIAGNOSED, _LISTED = 3, 20
 
 
 def is_fine(host: HostOutcome) -> bool:

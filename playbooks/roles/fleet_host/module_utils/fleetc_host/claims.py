@@ -9,9 +9,11 @@ dead names it in `dead`.
 
 from __future__ import annotations
 
+import os
 import time
 
-from .places import CLAIM, RECORD, Json, RefusedError
+from .places import CLAIM, JOURNAL, RECORD, Json, RefusedError
+from .switch_file import open_switch, times_of
 from .system import locked, note, read_json, read_state, write_json
 
 
@@ -22,11 +24,30 @@ def need_claim(request: Json) -> None:
     if found is not None and holder.get("id", "") not in (own, *request.get("dead", [])):
         message = "the rollout %s of %s has claimed this host" % (holder.get("id"), holder.get("who"))
         if isinstance(found.get("at"), (int, float)):
-            message += " since %d min" % max(0, round((time.time() - found["at"]) / 60))
-        message += "; wait for its end, or if it is dead: fleetc deploy --take-over %s" % holder.get("id")
+            message += " since %d min" % minutes_since(found["at"])
+        way = "wait for its end, or if it is dead: fleetc deploy --take-over %s" % holder.get("id")
+        message += "; %s; %s" % (doing_here(), way)
         raise RefusedError("host-claimed", message, owner=holder)
     if request.get("claimed") and (found is None or holder.get("id", "") != own):
         raise RefusedError("claim-lost", "another rollout has taken this host over meanwhile")
+
+
+def doing_here() -> str:
+    """What the rollout that claimed this host does here, so that a person can tell whether it is dead."""
+    switch = open_switch()
+    if switch is None:
+        try:
+            return "nothing was changed here for %d min" % minutes_since(os.stat(JOURNAL).st_mtime)
+        except OSError:
+            return "nothing was changed here"
+    times = times_of(switch)
+    left = ", and the host goes back by itself within %d s" % max(0, times["returns"]) if "returns" in times else ""
+    return "a switch here is %s%s" % (switch["phase"], left)
+
+
+def minutes_since(moment: float) -> int:
+    """Whole minutes since a moment of the clock, none if that is set back."""
+    return max(0, round((time.time() - moment) / 60))
 
 
 def claim(request: Json) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from .judging import judged
@@ -24,15 +25,17 @@ ENDS = 3
 """How often a node may be started again by itself before nobody waits for it any longer."""
 
 
-def healthy(wanted: Json, deadline: float, stable: float) -> list[str]:
+def healthy(wanted: Json, deadline: float, stable: float, told: Callable[[list[str], float, float], None]) -> list[str]:
     """Wait until a release is well for `stable` seconds on end; what is wrong after `deadline` seconds.
 
-    All nodes are asked at once. A node or a container that ends again and again is not waited for.
+    `told` hears what is waited for, since when, and for how long at most. All nodes are asked at once. A node or a
+    container that ends again and again is not waited for.
     """
     services, stack, runtime = wanted["services"], wanted.get("stack"), wanted["runtime"]
     if not services and not stack:
         return []
-    end, well_since = time.monotonic() + deadline, None
+    begun, well_since = time.monotonic(), None
+    end = begun + deadline
     before = {**facts_of(services, runtime), **watch_stack(stack)[1]}
     pids: dict[str, int] = {}
     with ThreadPoolExecutor(max_workers=min(16, len(services) + 1)) as pool:
@@ -48,6 +51,8 @@ def healthy(wanted: Json, deadline: float, stable: float) -> list[str]:
                 well_since = asked
             if well_since is not None and time.monotonic() - well_since >= stable:
                 return []
+            of_all = (["all nodes are well"], well_since, stable)
+            told(*((problems, begun, deadline) if well_since is None else of_all))
             tried = {node: fact["restarts"] - before.get(node, fact)["restarts"] for node, fact in facts.items()}
             ended = [node for node, times in tried.items() if times >= ENDS]
             if ended or time.monotonic() >= end + (0 if problems else stable):

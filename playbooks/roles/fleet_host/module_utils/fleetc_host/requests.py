@@ -37,7 +37,7 @@ from .staging import (
 )
 from .steps import STACK, STAYS, steps
 from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, told_of, wait_for_end
-from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch
+from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch, times_of
 from .system import boot_id, locked, note, read, read_json, read_state, remove, sync_directory, write, write_json
 from .taking import do_take, forget_taken
 from .verifying import do_verify
@@ -84,14 +84,27 @@ def do_log(request: Json) -> Json:
 
 
 def do_end(request: Json) -> Json:
-    """Let other rollouts at this host: this one has ended."""
-    with locked(30):
-        found = read_json(CLAIM)
-        if found is not None and found.get("owner", {}).get("id", "") == request.get("owner", {}).get("id", ""):
-            remove(CLAIM)
-            note("released", owner=found.get("owner", {}).get("id", ""))
-            prune(request["keep"])
-    return {"changed": False}
+    """Let other rollouts at this host: this one has ended. The answer has the switch that it leaves open, if any."""
+    own = request.get("owner", {}).get("id", "")
+    try:
+        with locked(1):
+            if let_go(own):
+                prune(request["keep"])
+    except RefusedError as refusal:
+        if refusal.code != "host-busy":
+            raise
+        let_go(own)  # its own switch goes on, so nobody else can claim the host meanwhile
+    switch = open_switch()
+    return {**(ended(switch) if switch else {}), "changed": False}
+
+
+def let_go(own: str) -> bool:
+    """Remove the claim of a rollout; whether it had one."""
+    if (read_json(CLAIM) or {}).get("owner", {}).get("id", "") != own or not os.path.exists(CLAIM):
+        return False
+    remove(CLAIM)
+    note("released", owner=own)
+    return True
 
 
 def do_retire(request: Json) -> Json:
@@ -206,7 +219,7 @@ def do_stage(request: Json) -> Json:
         install_program()
         learn_name(wanted)
         if request.get("back_to"):
-            return {"release": whole(kept_release(request["back_to"])), "changed": True}
+            return ready(whole(kept_release(request["back_to"])))
         make_places(wanted)
         files = secret_files(wanted, request.get("values", {}))
         install_programs(wanted)
@@ -216,11 +229,22 @@ def do_stage(request: Json) -> Json:
         release = staged(wanted, files) or stage(wanted, files, request)
         need_stack(wanted, "%s/%s/%s" % (RELEASES, release, STACK))
         note("staged", release=release)
-        return {"release": release, "changed": True}
+        return ready(release)
+
+
+def ready(release: str) -> Json:
+    """The answer about a release on the disk: its name, and the id of the switch to it, which is still to begin."""
+    return {"release": release, "switch": os.urandom(4).hex(), "changed": True}
 
 
 def do_activate(request: Json) -> Json:
-    """Switch to a release on the disk and wait until it is healthy; the host goes back by itself where it is not."""
+    """Switch to a release on the disk and wait until it is healthy; the host goes back by itself where it is not.
+
+    The answer comes after SLICE_SECONDS at the latest. The same request again goes on waiting for the same switch.
+    """
+    if (read_state(SWITCH) or {}).get("id") == request["id"]:
+        need_claim(request)
+        return ended(wait_for_end(request["id"]))
     with locked(30):
         need_claim(request)
         if open_switch() is not None:
@@ -234,11 +258,11 @@ def do_activate(request: Json) -> Json:
 
 
 def ended(switch: Json) -> Json:
-    """What is said of a switch that has come to its end, or to its confirmation."""
+    """What is said of a switch: how it ended, or what it waits for."""
     facts = {key: switch[key] for key in ("id", "phase", "from", "to", "reasons", "words", "restarted", "live")}
     here = "since" in switch and switch["boot"] == boot_id()  # that clock counts from the boot, and nobody sets it
     seconds = round(time.monotonic() - switch["since"], 1) if here else 0
-    return {"changed": True, "switch": facts, "seconds": seconds}
+    return {"changed": True, "switch": {**facts, **times_of(switch)}, "seconds": seconds}
 
 
 def do_confirm(request: Json) -> Json:
@@ -278,8 +302,11 @@ def forget_switch(switch: Json) -> None:
 
 
 def do_revert(request: Json) -> Json:
-    """Take back a switch that is not confirmed, and wait for the end."""
-    with locked(600):
+    """Take back a switch that is not confirmed, and wait for the end as in do_activate."""
+    switch = read_state(SWITCH)
+    if switch is not None and switch["id"] == request["id"] and switch["phase"] == REVERTING:
+        return ended(wait_for_end(request["id"]))  # asked for before, or by its own timer
+    with locked(30):
         switch = read_state(SWITCH)
         if switch is None or switch["id"] != request["id"] or is_confirmed(switch):
             raise RefusedError("switch-gone", "the switch %s has ended" % request["id"])

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from .bringing import bring
 from .health import healthy, last_words
@@ -17,6 +18,7 @@ from .places import PROGRAM, QUARANTINE, RECORD, SWITCH, TIMER, WORKER, Json, Re
 from .releases import wanted_here, wanted_of
 from .switch_file import (
     ARMED,
+    ENDED,
     HEALTHY,
     OPEN,
     QUARANTINED,
@@ -27,12 +29,27 @@ from .switch_file import (
     enter,
     give_room,
     keep_room,
+    note_wait,
     open_switch,
 )
 from .system import boot_id, is_shutting_down, locked, note, read_state, run, write_json
 
 STARTING_SECONDS = 15
 """How long the process that carries out a switch may take to begin."""
+
+SLICE_SECONDS = 8
+"""How long one request waits for a switch: the rollout asks again, and its log has a line every ten seconds."""
+
+DOING = {
+    "drain": "finishes its sessions",
+    "live": "is set while it runs",
+    "move": "its link moves to the release",
+    "retire": "stops for good",
+    "start": "starts",
+    "stop": "stops",
+    "take": "is taken over",
+}
+"""Steps for people."""
 
 AGAIN_SECONDS = 60
 """How long after a way back that broke off the next one begins."""
@@ -79,7 +96,7 @@ def begin_switch(target: str, request: Json) -> Json:
     record = read_state(RECORD) or {}
     wanted = wanted_of(target)
     switch: Json = {
-        "id": os.urandom(4).hex(),
+        "id": request["id"],
         "from": record.get("release", ""),
         "left": record.get("left", []),
         "to": target,
@@ -119,7 +136,7 @@ def carry_out(switch: Json) -> None:
         wanted = wanted_here(switch["to"])
         bring(switch["to"], wanted, telling(switch), patience=seconds.get("drain", 0))
         enter(switch, WATCHING)
-        problems = healthy(wanted, seconds["deadline"], seconds["stable"])
+        problems = healthy(wanted, seconds["deadline"], seconds["stable"], partial(note_wait, switch))
         if not problems:
             enter(switch, HEALTHY)
             arm(switch, seconds["confirm"] + seconds.get("drain", 0))  # others of its batch may wait for their sessions
@@ -157,11 +174,18 @@ def telling(switch: Json) -> Callable[[str, str], None]:
             switch["live"] = [other for other in switch["live"] if other != node]
         if do == "live" and node not in switch["live"]:
             switch["live"].append(node)
+        limit = switch["seconds"].get("drain", 0) if do == "drain" else 0
         switch["step"] = [do, node]
+        switch["waits"] = {"words": [words_of_step(do, node)], "since": time.monotonic(), "limit": limit}
         write_json(SWITCH, switch)
         note("step", switch=switch["id"], do=do, node=node)
 
     return told
+
+
+def words_of_step(do: str, node: str) -> str:
+    """A step for people."""
+    return "%s: %s" % (node or "all nodes", DOING.get(do, do))
 
 
 def back(switch: Json, reasons: list[str], words: Iterable[str] = ()) -> None:
@@ -196,7 +220,7 @@ def go_back(switch: Json, reasons: list[str], words: Iterable[str]) -> None:
         if wanted.get("live") == "only":  # a node that does not take its old settings back has to be restarted for them
             wanted["live"] = "try"
         bring(switch["from"], wanted, telling(switch))
-        problems = healthy(wanted, seconds["deadline"], seconds["stable"])
+        problems = healthy(wanted, seconds["deadline"], seconds["stable"], partial(note_wait, switch))
     except Exception as failure:
         problems = [told_of(failure)]
     if problems:
@@ -227,15 +251,19 @@ def resume(at_boot: bool) -> None:
 
 
 def wait_for_end(identity: str) -> Json:
-    """Wait until a switch is healthy, reverted or in quarantine; go back where the process that carries it out died."""
-    begun = time.monotonic()
+    """Wait until a switch is healthy, reverted or in quarantine, or SLICE_SECONDS are over.
+
+    Go back where the process that carries it out died.
+    """
+    end = time.monotonic() + SLICE_SECONDS
     while True:
         switch = read_state(SWITCH)
         if switch is None or switch["id"] != identity:
             raise RefusedError("switch-gone", "the switch %s was ended by somebody else" % identity)
-        if switch["phase"] in (HEALTHY, REVERTED, QUARANTINED):
+        if switch["phase"] in ENDED or time.monotonic() >= end:
             return switch
-        if switch["phase"] not in (ARMED, REVERTING) or time.monotonic() - begun > STARTING_SECONDS:
+        entered = switch.get("entered", switch["since"])  # an older program may have begun it
+        if switch["phase"] not in (ARMED, REVERTING) or time.monotonic() - entered > STARTING_SECONDS:
             try:
                 with locked(0):
                     end_dead(identity)

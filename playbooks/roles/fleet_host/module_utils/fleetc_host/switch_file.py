@@ -7,10 +7,12 @@ Whoever finds one whose switch died finishes it: the timer, the next boot, or th
 
 from __future__ import annotations
 
+import contextlib
+import time
 from typing import Any
 
 from .places import RECORD, ROOT, SECRETS, STATE, SWITCH, Json
-from .system import note, read_state, remove, write, write_json
+from .system import boot_id, note, read_state, remove, write, write_json
 
 ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING, REVERTED, QUARANTINED = (
     "armed",
@@ -21,8 +23,14 @@ ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING, REVERTED, QUARANTINED = (
     "reverted",
     "quarantined",
 )
+ENDED = (HEALTHY, REVERTED, QUARANTINED)
+"""Phases in which nobody waits for the host."""
+
 OPEN = (ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING)
 """Phases that somebody has to end. A switch that is confirmed has no file any more."""
+
+WAITS_LIMIT, WORDS_LIMIT = 5, 200
+"""How many things that a switch waits for are told, and how many characters of each."""
 
 ROOM = "/.room"
 ROOM_BYTES = 256 * 1024
@@ -48,11 +56,35 @@ def switch_for_people() -> Json | None:
     return {key: switch.get(key) for key in ("id", "phase", "from", "to", "owner", "begun")}
 
 
+def times_of(switch: Json) -> Json:
+    """What a switch of this boot waits for, and after how many seconds the host goes back without a confirmation."""
+    if switch.get("boot") != boot_id():
+        return {}
+    now, waits = time.monotonic(), switch.get("waits")
+    told: Json = {"returns": round(switch["until"] - now)} if "until" in switch else {}
+    if waits:
+        going = "going back: " if switch["phase"] == REVERTING else ""
+        told["waits"] = [going + words[:WORDS_LIMIT] for words in waits["words"][:WAITS_LIMIT]]
+        told |= {"waited": round(now - waits["since"]), "limit": waits["limit"]}
+    return told
+
+
 def enter(switch: Json, phase: str, **facts: Any) -> None:
     """Write down which phase begins, before it begins."""
-    switch.update(facts, phase=phase)
+    switch.update(facts, phase=phase, entered=time.monotonic(), waits=None)
     write_json(SWITCH, switch)
     note(phase, switch=switch["id"], source=switch["from"], target=switch["to"])
+
+
+def note_wait(switch: Json, words: list[str], since: float, limit: float) -> None:
+    """Write down what a switch waits for, since when, and for how many seconds at most; 0 where nothing says so.
+
+    It is for people alone, so a disk that is full ends no switch here.
+    """
+    if switch.get("waits") is None or switch["waits"]["words"] != words:
+        switch["waits"] = {"words": words, "since": since, "limit": limit}
+        with contextlib.suppress(OSError):
+            write_json(SWITCH, switch)
 
 
 def keep_room() -> None:
