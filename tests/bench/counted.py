@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fleetc.__main__ import main as fleetc
-from fleetc.rollout.hosts import runner
+from fleetc.rollout.hosts import events as events_of_runs
 from fleetc.rollout.hosts.gate import ACTIVATE
 
 _ENDS = ("runner_on_ok", "runner_on_failed", "runner_on_unreachable")
@@ -48,9 +48,9 @@ def main(answer: str, *words: str) -> None:
     runs: list[str] = []
     waits: list[Waits] = []
     events: dict[str, dict[str, dict[str, Any]]] = {}
-    take = runner.Notes.take
+    take = events_of_runs.Notes.take
 
-    def counting(notes: runner.Notes, data: dict[str, Any]) -> bool:
+    def counting(notes: events_of_runs.Notes, data: dict[str, Any]) -> bool:
         if data.get("event") == "runner_on_start":
             tasks[data["event_data"]["host"]] += 1
         if data.get("event") == "playbook_on_start":
@@ -63,7 +63,7 @@ def main(answer: str, *words: str) -> None:
             events.setdefault(runs[-1], {})[data["event_data"]["task"]] = data
         return take(notes, data)
 
-    runner.Notes.take = counting  # type: ignore[assignment, method-assign]
+    events_of_runs.Notes.take = counting  # type: ignore[assignment, method-assign]
     sys.argv[1:] = words
     try:
         fleetc()

@@ -51,8 +51,10 @@ def healthy(wanted: Json, deadline: float, stable: float, told: Callable[[list[s
                 well_since = asked
             if well_since is not None and time.monotonic() - well_since >= stable:
                 return []
-            of_all = (["all nodes are well"], well_since, stable)
-            told(*((problems, begun, deadline) if well_since is None else of_all))
+            if well_since is None:
+                told(problems, begun, deadline)
+            else:
+                told(["all nodes are well"], well_since, stable)
             tried = {node: fact["restarts"] - before.get(node, fact)["restarts"] for node, fact in facts.items()}
             ended = [node for node, times in tried.items() if times >= ENDS]
             if ended or time.monotonic() >= end + (0 if problems else stable):
