@@ -262,9 +262,7 @@ def wait_for_end(identity: str) -> Json:
             raise RefusedError("switch-gone", "the switch %s was ended by somebody else" % identity)
         if switch["phase"] in ENDED or time.monotonic() >= end:
             return switch
-        entered: float = (
-            switch["entered"] if "entered" in switch else switch["since"]
-        )  # an older program may have begun it
+        entered: float = switch["entered"] if "entered" in switch else switch["since"]
         if switch["phase"] not in (ARMED, REVERTING) or time.monotonic() - entered > STARTING_SECONDS:
             try:
                 with locked(0):
