@@ -39,13 +39,13 @@ def test_node_out_of_service_stops_and_its_release_stays_for_the_way_back(machin
     reasons = {step["node"]: step["reason"] for step in shown if step["do"] == "retire"}
     assert reasons == {"gate": "it is out of service until 2027-01-31: new power supply"}
     staged = machine.ask("stage", **asked)
-    switch = machine.program["begin_switch"](staged["release"], {})
+    switch = machine.program["begin_switch"](staged["release"], {"id": staged["switch"]})
     machine.program["carry_out"](switch)
     assert machine.ask("confirm", id=switch["id"])["ok"]
     assert list(machine.running) == ["orch"]
     assert Path(machine.program["RELEASES"], staged["release"], "gate").is_dir()
     assert not Path(machine.program["CURRENT"], "gate").exists()
-    back = machine.program["begin_switch"](machine.program["kept_release"](whole), {})
+    back = machine.program["begin_switch"](machine.program["kept_release"](whole), {"id": "back"})
     machine.program["carry_out"](back)
     assert back["phase"] == "healthy" and sorted(machine.running) == ["gate", "orch"]
 

@@ -14,7 +14,7 @@ import pytest
 from fleetc import pipeline
 from fleetc.disk.files import FilesError
 from fleetc.pipeline import check_spec
-from fleetc.rollout.hosts import logs
+from fleetc.rollout.hosts import runner
 from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.logs import TASK, LogRequest, fetch
 from fleetc.rollout.hosts.runner import RunOptions
@@ -52,7 +52,7 @@ class Host:
 @pytest.fixture(autouse=True)
 def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     made = Host(SOUND)
-    monkeypatch.setattr(logs, "run_playbook", made.run)
+    monkeypatch.setattr(runner, "run_playbook", made.run)
     return made
 
 
