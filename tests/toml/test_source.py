@@ -39,6 +39,8 @@ LEFT_TO_THE_MODEL = {f"toml-text-{number:03}" for number in (3, 6, 21, 22, 23, 2
         ("a = [1200 wei]", "toml-syntax", "1200 wei", '"1200 wei"'),
         ("a = {b = no}", "toml-syntax", "no", "write false"),
         ("a = 0123", "toml-syntax", "0123", "without leading zeros"),
+        ("a = 2026-12-32", "toml-syntax", "2026-12-32", "year-month-day"),
+        ("a = 2026-1-5", "toml-syntax", "2026-1-5", "year-month-day"),
         ('a = "abc\nb = 1', "toml-syntax", '"abc', 'end it with "'),
         ("a = 'abc\nb = 1", "toml-syntax", "'abc", "end it with '"),
         ('a = """abc', "toml-syntax", '"""abc', 'end it with """'),

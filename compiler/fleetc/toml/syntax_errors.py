@@ -230,6 +230,9 @@ def _unquoted(name: str, text: str, start: int, word: str) -> Diagnostic:
         advice = f'write it with plain quotes and spaces: "{cut(plain)}"'
         what = "these are typographic quotes or spaces, as word processors write them, but TOML needs plain ones"
         return _at(name, text, start, what, start + len(word), advice=advice)
+    if re.fullmatch(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}", word):
+        advice = "write a day as year-month-day with four, two and two digits, without quotes: 2027-01-31"
+        return _at(name, text, start, f"{word} is not a day", start + len(word), advice=advice)
     if word in _WORDS:
         advice = f"write {_WORDS[word]}, or {word!r} in quotes if it is text".replace("'", '"')
     elif re.fullmatch(r"[+-]?0[0-9]+", word):
