@@ -216,6 +216,8 @@ def test_host_that_a_limit_leaves_out_says_what_it_runs() -> None:
     coming = begun(ONE.name, {}, {"gate": ()})
     assert "gate was last on two, which --limit leaves out" in refused({}, coming, elsewhere={"two": {"gate": ()}})
     assert refused({"two": given(ELSEWHERE, gate=())}, coming, elsewhere={"two": {}}) == ""
+    back = Goal("rollback", {ONE.name: "a" * 64})
+    assert "which this rollback does not take back" in refused({}, coming, elsewhere={"two": {"gate": ()}}, goal=back)
 
 
 HOME = next(host for host in HOSTS if host.services)

@@ -119,6 +119,8 @@ def _may_still_run(rollout: Rollout, what: str, host: str) -> str:
 def _left_out(rollout: Rollout, what: str) -> str:
     if rollout.goal.shard:
         return f"{what}, and {rollout.goal.shard} has only one of them: deploy both with --limit, or without --shard"
+    if rollout.goal.kind == "rollback":
+        return f"{what}, which this rollback does not take back: revert the spec, compile it and deploy it instead"
     return f"{what}, which --limit leaves out: name both hosts, or leave --limit out"
 
 
