@@ -24,12 +24,26 @@ _OPEN, _CLOSE = "([{", ")]}"
 
 
 def without_comments(text: str) -> str:
-    """The text with every comment replaced by a space; what looks like one inside a string stays."""
-    return _TOKEN.sub(lambda found: " " if found[0].startswith(("//", "/*")) else found[0], text)
+    """The text with a space, and its line ends, for every comment; what looks like one inside a string stays."""
+
+    def kept(found: re.Match[str]) -> str:
+        return " " + "\n" * found[0].count("\n") if found[0].startswith(("//", "/*")) else found[0]
+
+    return _TOKEN.sub(kept, text)
 
 
 def arguments(text: str, start: int) -> list[str]:
     """The arguments of a call with its parenthesis just before `start`; [] if it never closes."""
+    return split(text, start)[0]
+
+
+def operands(expression: str) -> list[str]:
+    """The parts of a sum; one if it is none."""
+    return split(f"{expression})", 0, "+")[0]
+
+
+def split(text: str, start: int, separator: str = ",") -> tuple[list[str], int]:
+    """The parts up to the parenthesis that closes, and the place behind it; ([], 0) if it never does."""
     found, depth, place, first = [], 0, start, start
     while place < len(text):
         token = _TOKEN.match(text, place)
@@ -41,13 +55,13 @@ def arguments(text: str, start: int) -> list[str]:
             depth += 1
         elif char in _CLOSE and depth:
             depth -= 1
-        elif char in _CLOSE or (char == "," and not depth):
+        elif char in _CLOSE or (char == separator and not depth):
             found.append(text[first:place].strip())
             first = place + 1
             if char in _CLOSE:
-                return [word for word in found if word]
+                return [word for word in found if word], first
         place += 1
-    return []
+    return [], 0
 
 
 def string_literal(expression: str) -> str | None:

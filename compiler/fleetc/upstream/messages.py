@@ -1,0 +1,193 @@
+"""What the node, LPMS and ai-runner print when something is wrong, by release, and which call printed a line of a log.
+
+In: `call_sites.toml` and `messages.toml`, read on the first question. Out: `lookup(release).match(file, text)`, the
+`CallSite` of a line, with a sentence about what it means; and `flags_named`, the flags that a text names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import tomli
+
+from fleetc.upstream import FLAGS, NEWEST_RELEASE, Release, load, parse_release, text
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""The releases of `call_sites.toml`, in order."""
+
+Rows = dict[tuple[str, str, str], dict[Release, list[int]]]
+"""The lines of calls by path, level and shape, and by release."""
+
+_SPAN = re.compile(r"([A-Za-z])([0-9,]*)")
+_WORD = re.compile(r"[A-Za-z]{3,}")
+_CONTEXT = re.compile(r"[A-Za-z]\w*=\S* ")
+"""A name and a value, as the node writes them before a text: manifestID=a nonce=1."""
+_MANY = 20
+_GO = "go"
+"""What stands for the path of Go's own libraries."""
+_LONGEST = 4000
+
+
+class CallSite(NamedTuple):
+    """A call that prints a line. `line` is its place in the source of `release`, which is the one asked for, or the
+    nearest one that has the call.
+    """
+
+    path: str
+    line: int
+    level: str
+    shape: str
+    release: Release
+
+    @property
+    def ends(self) -> bool:
+        """Whether the process ends with it."""
+        return self.level in "SXFP"
+
+    @property
+    def says(self) -> str:
+        """What part of the node it is, what that was doing, and how it goes on."""
+        data = _words()
+        part = max((one for one in data["parts"] if self.path.startswith(one)), key=len)
+        return f"{data['parts'][part]}. {data['levels'][self.level]}"
+
+
+@cache
+def _words() -> dict[str, dict[str, str]]:
+    return load("messages.toml")
+
+
+def flags_named(words: str) -> tuple[str, ...]:
+    """The flags that a text names, as -flag or 'flag'."""
+    found = (_FLAGS.get(name.casefold()) for name in re.findall(r"(?:(?<![\w-])--?|['`\"]-?)([A-Za-z]\w+)", words))
+    return tuple(dict.fromkeys(name for name in found if name))
+
+
+_FLAGS = {name.casefold(): name for name in sorted(FLAGS, reverse=True)}
+
+
+def read(table: str) -> tuple[tuple[Release, ...], Rows]:
+    """The releases of a table, and its rows."""
+    data = tomli.loads(table)
+    releases, rows = tuple(map(parse_release, data["releases"])), Rows()
+    for path, lines in data.get("sources", {}).items():
+        for line in lines.splitlines():
+            level, spans, shape = line.split(" ", 2)
+            found = [(LETTERS.index(letter), [*map(int, filter(None, of.split(",")))]) for letter, of in _SPAN.findall(spans)]
+            rows[path, level, shape] = {
+                releases[at]: numbers
+                for (first, numbers), (end, _) in pairwise([*found, (len(releases), [])])
+                for at in range(first, end)
+                if numbers
+            }
+    return releases, rows
+
+
+class _Row(NamedTuple):
+    path: str
+    level: str
+    shape: str
+    lines: dict[Release, list[int]]
+
+    @property
+    def file(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    @property
+    def pieces(self) -> list[str]:
+        return self.shape.split("{}")
+
+    def fits(self, words: str, starts: Iterable[int]) -> bool:
+        """Whether a text is of this shape, from one of the places where it may start."""
+        first, *others = self.pieces
+        return any(words.startswith(first, start) and _holds(words, start + len(first), others) for start in starts)
+
+
+def _holds(words: str, place: int, pieces: list[str]) -> bool:
+    """Whether the pieces follow one another from a place on, and the last one ends the text."""
+    for piece in pieces[:-1]:
+        place = words.find(piece, place)
+        if place < 0:
+            return False
+        place += len(piece)
+    last = pieces[-1] if pieces else ""
+    return len(words) == _LONGEST or len(words) == place if not pieces else words.endswith(last, place)
+
+
+class Table:
+    """The calls of all releases, seen from one of them, which comes first."""
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        self._by_word, self._bare = _index()
+
+    def match(self, file: str, words: str, line: int = 0) -> CallSite | None:
+        """The call that printed a text, behind its source. `file` is the name of a file, or "" where a line has none.
+
+        A text that fits more than one is of that with the line, else of this release, else of that with most letters.
+        A call that prints nothing but a value needs its line.
+        """
+        words = words[:_LONGEST].strip()
+        starts = [0]
+        while len(starts) <= _MANY and (named := _CONTEXT.match(words, starts[-1])):
+            starts.append(named.end())
+        found: list[tuple[tuple[bool, bool, int], _Row]] = []
+        near = {id(row): row for word in set(_WORD.findall(words)) for row in self._by_word.get(word, ())}
+        for row in (*near.values(), *(self._bare.get(file, ()) if file else ())):
+            if (not file or row.file == file) and row.fits(words, starts):
+                exact = line in row.lines.get(self.release, ())
+                letters = sum(map(len, row.pieces))
+                if letters or exact or any(line in lines for lines in row.lines.values()):
+                    found.append(((exact, self.release in row.lines, letters), row))
+        return self._site(max(found, key=lambda pair: pair[0])[1], line) if found else None
+
+    def sites(self) -> list[CallSite]:
+        """Every call of this release."""
+        rows = {id(row): row for group in (*self._by_word.values(), *self._bare.values()) for row in group}
+        return [
+            CallSite(row.path, line, row.level, row.shape, self.release)
+            for row in rows.values()
+            for line in row.lines.get(self.release, ())
+        ]
+
+    def _site(self, row: _Row, line: int) -> CallSite:
+        release = min(row.lines, key=lambda one: (one > self.release, _distance(one, self.release)))
+        lines = row.lines[release]
+        return CallSite(row.path, line if line in lines else lines[0], row.level, row.shape, release)
+
+
+def _distance(one: Release, other: Release) -> Release:
+    return abs(one[0] - other[0]), abs(one[1] - other[1]), abs(one[2] - other[2])
+
+
+@cache
+def _index() -> tuple[dict[str, list[_Row]], dict[str, list[_Row]]]:
+    """The rows by the rarest word of each, and those without a word by file."""
+    rows = [
+        *(_Row(*key, lines) for key, lines in read(text("call_sites.toml"))[1].items()),
+        *(_Row(_GO, level, shape, {NEWEST_RELEASE: [0]}) for shape, level in _words()["others"].items()),
+    ]
+    words = {id(row): _whole_words(row.shape) for row in rows}
+    often = Counter(word for found in words.values() for word in found)
+    by_word: dict[str, list[_Row]] = {}
+    bare: dict[str, list[_Row]] = {}
+    for row in rows:
+        rarest = min(words[id(row)], key=lambda word: (often[word], word), default=None)
+        (by_word.setdefault(rarest, []) if rarest else bare.setdefault(row.file, [])).append(row)
+    return by_word, bare
+
+
+def _whole_words(shape: str) -> set[str]:
+    """The words of a shape that no value can lengthen."""
+    return set(_WORD.findall(re.sub(r"[A-Za-z]*\{\}[A-Za-z]*", " ", shape)))
+
+
+@lru_cache(maxsize=4)
+def lookup(release: Release | None = None) -> Table:
+    """The calls seen from a release; from the newest where it is not known."""
+    return Table(release or NEWEST_RELEASE)
