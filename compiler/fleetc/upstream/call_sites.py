@@ -27,10 +27,12 @@ class Call(NamedTuple):
 
 
 _GO = re.compile(
-    r"\b(?P<log>glog|clog|slog|log)\.(?P<name>Error|Warning|Warn|Fatal|Exit|Panic)(?P<form>f|ln|Context)?\("
-    r"|\bclog\.(?:V\([^()]*\)\.)?(?P<either>InfofErr)\("
+    r"\b(?P<log>glog|clog|slog|log)(?:\.V\([^()]*\))?\.(?:Public)?(?P<name>Info|Error|Warn|Fatal|Exit|Panic)"
+    r"(?:ing)?(?P<form>f|fErr|ln|Context)?\("
     r"|(?<![\w.])(?P<end>panic|exit)\("
+    r"|(?P<text>\bfmt\.Errorf|\berrors\.(?:Errorf|New|Wrapf?)|\bstatus\.Errorf?|\brespond\w*|\bhttp\.Error)\(|\bDesc:(?= *\")"
 )
+"""A call that logs, one that ends the process, and an error's text, which another call prints."""
 _HELPER = re.compile(r"\bfunc exit\(")
 _FORMATTED = re.compile(r"(?:fmt\.(?:Sprintf|Errorf)|errors\.(?:Errorf|New))\(")
 _VERB = re.compile(r"%(%|[-+# 0]*(?:\d+|\*)?(?:\.\d*)?[a-zA-Z])")
@@ -58,12 +60,17 @@ def _of_go(path: str, text: str) -> Iterator[Call]:
         if not words or (call["end"] == "exit" and (not has_helper or text[: call.start()].endswith("func "))):
             continue
         number = text.count("\n", 0, call.start())
-        name = call["name"] or call["end"] or "Error"
-        level = "X" if name.lower() == "exit" else name[0].upper()
-        if level == "E" and (then := _ENDS.match(text, end)):
+        level = _level(call)
+        if level == "E" and call["form"] != "fErr" and (then := _ENDS.match(text, end)):
             level = "X" if not then[1] else "S" if _function(lines, number) == "func StartLivepeer" else "R"
-        shape = _shape(call, words[1:] if call["either"] or "clog" == call["log"] or call["form"] == "Context" else words)
-        yield Call(path, number + 1, level, _clean(shape))
+        shape = _clean("panic: " * (level == "P") + _shape(call, words))
+        if level != "T" or (not text[: call.start()].endswith("panic(") and re.search("[A-Za-z]{3}", shape)):
+            yield Call(path, number + 1, level, shape)
+
+
+def _level(call: re.Match[str]) -> str:
+    name = call["name"] or call["end"] or "T"
+    return "E" if call["form"] == "fErr" else "X" if name.lower() == "exit" else name[0].upper()
 
 
 def _function(lines: Sequence[str], number: int) -> str:
@@ -82,13 +89,16 @@ def _indent(line: str) -> int:
 
 
 def _shape(call: re.Match[str], words: list[str]) -> str:
-    if call["either"]:
+    made, form = call["text"] or "", call["form"] or ""
+    if call["log"] == "clog" or form == "Context" or made.startswith(("respond", "status.", "errors.Wrap", "http.")):
+        words = words[1:] or ["_"]
+    if form == "fErr":
         return _format(words[:-1] if len(words) > 1 else words) + " err={}"
-    if call["form"] == "f" or call["end"] == "exit":
-        return _format(words)
+    if form == "f" or call["end"] == "exit" or made.endswith("f"):
+        return _format(words) + ": {}" * made.startswith("errors.Wrap")
     if call["log"] in ("slog", "clog"):
         return _text(words[0]) + "".join(_pairs(words[1:]))
-    return (" " if call["form"] == "ln" else "").join(map(_text, words))
+    return (" " if form == "ln" else "").join(map(_text, words[:1] if made else words))
 
 
 def _pairs(words: list[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tomli
 
@@ -27,10 +27,13 @@ _SPAN = re.compile(r"([A-Za-z])([0-9,]*)")
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _CONTEXT = re.compile(r"[A-Za-z]\w*=\S* ")
 """A name and a value, as the node writes them before a text: manifestID=a nonce=1."""
+_PANIC = "panic: "
 _MANY = 20
 _GO = "go"
 """What stands for the path of Go's own libraries."""
 _LONGEST = 4000
+_LEAST = 12
+"""The letters of an error's text that tell it from others."""
 
 
 class CallSite(NamedTuple):
@@ -58,7 +61,7 @@ class CallSite(NamedTuple):
 
 
 @cache
-def _words() -> dict[str, dict[str, str]]:
+def _words() -> dict[str, Any]:
     return load("messages.toml")
 
 
@@ -89,97 +92,99 @@ def read(table: str) -> tuple[tuple[Release, ...], Rows]:
 
 
 class _Row(NamedTuple):
+    """The calls with one shape in a file; `letters` is how many the shape has, and `pieces` are what is around its
+    holes."""
+
     path: str
     level: str
     shape: str
     lines: dict[Release, list[int]]
+    file: str
+    pieces: list[str]
+    letters: int
 
-    @property
-    def file(self) -> str:
-        return self.path.rpartition("/")[2]
-
-    @property
-    def pieces(self) -> list[str]:
-        return self.shape.split("{}")
-
-    def fits(self, words: str, starts: Iterable[int]) -> bool:
-        """Whether a text is of this shape, from one of the places where it may start."""
+    def fits(self, file: str, words: str, starts: Iterable[int], line: int) -> bool:
+        """Whether a text is of this shape, from one of the places where it may start; the text of an error is a part of
+        it, and any file prints that. A shape without letters needs its line."""
+        if self.level == "T":
+            wanted = self.letters >= _LEAST and bool(file or words.startswith(_PANIC))
+            return wanted and _holds(words, 0, [*self.pieces, ""])
+        if file not in ("", self.file) or not (self.letters or any(line in lines for lines in self.lines.values())):
+            return False
         first, *others = self.pieces
         return any(words.startswith(first, start) and _holds(words, start + len(first), others) for start in starts)
 
 
 def _holds(words: str, place: int, pieces: list[str]) -> bool:
-    """Whether the pieces follow one another from a place on, and the last one ends the text."""
+    """Whether the pieces follow one another from a place on, and the last one ends the text, unless that is cut."""
     for piece in pieces[:-1]:
         place = words.find(piece, place)
         if place < 0:
             return False
         place += len(piece)
-    last = pieces[-1] if pieces else ""
-    return len(words) == _LONGEST or len(words) == place if not pieces else words.endswith(last, place)
+    return len(words) == _LONGEST or (words.endswith(pieces[-1], place) if pieces else place == len(words))
 
 
 class Table:
-    """The calls of all releases, seen from one of them, which comes first."""
+    """The calls of all releases, seen from one of them: that which was asked for, or the nearest with a table."""
 
     def __init__(self, release: Release) -> None:
-        self.release = release
-        self._by_word, self._bare = _index()
+        releases, self._by_word, self._bare = _index()
+        self.release = min(releases, key=lambda one: _distance(one, release))
 
     def match(self, file: str, words: str, line: int = 0) -> CallSite | None:
         """The call that printed a text, behind its source. `file` is the name of a file, or "" where a line has none.
 
         A text that fits more than one is of that with the line, else of this release, else of that with most letters.
-        A call that prints nothing but a value needs its line.
+        Where no call fits, it is the error that the text has.
         """
-        words = words[:_LONGEST].strip()
+        words = words.strip()[:_LONGEST]
         starts = [0]
         while len(starts) <= _MANY and (named := _CONTEXT.match(words, starts[-1])):
             starts.append(named.end())
-        found: list[tuple[tuple[bool, bool, int], _Row]] = []
-        near = {id(row): row for word in set(_WORD.findall(words)) for row in self._by_word.get(word, ())}
-        for row in (*near.values(), *(self._bare.get(file, ()) if file else ())):
-            if (not file or row.file == file) and row.fits(words, starts):
-                exact = line in row.lines.get(self.release, ())
-                letters = sum(map(len, row.pieces))
-                if letters or exact or any(line in lines for lines in row.lines.values()):
-                    found.append(((exact, self.release in row.lines, letters), row))
-        return self._site(max(found, key=lambda pair: pair[0])[1], line) if found else None
+        near = [row for word in set(_WORD.findall(words)) for row in self._by_word.get(word, ())]
+        found = [row for row in (*near, *self._bare.get(file, ())) if row.fits(file, words, starts, line)]
+        if not found:
+            return None
+        site = self._site(max(found, key=lambda row: self._worth(row, line)), line)
+        return site._replace(level="P") if words.startswith(_PANIC) else site
+
+    def _worth(self, row: _Row, line: int) -> tuple[bool, bool, bool, bool, bool, int]:
+        here = row.lines.get(self.release, ())
+        return row.letters > 0, row.level != "T", line in here, row.level != "I", bool(here), row.letters
 
     def sites(self) -> list[CallSite]:
         """Every call of this release."""
-        rows = {id(row): row for group in (*self._by_word.values(), *self._bare.values()) for row in group}
-        return [
-            CallSite(row.path, line, row.level, row.shape, self.release)
-            for row in rows.values()
-            for line in row.lines.get(self.release, ())
-        ]
+        rows = [row for group in (*self._by_word.values(), *self._bare.values()) for row in group]
+        return [self._site(row, line) for row in rows for line in row.lines.get(self.release, ())]
 
     def _site(self, row: _Row, line: int) -> CallSite:
-        release = min(row.lines, key=lambda one: (one > self.release, _distance(one, self.release)))
+        release = min(row.lines, key=lambda one: _distance(one, self.release))
         lines = row.lines[release]
         return CallSite(row.path, line if line in lines else lines[0], row.level, row.shape, release)
 
 
-def _distance(one: Release, other: Release) -> Release:
-    return abs(one[0] - other[0]), abs(one[1] - other[1]), abs(one[2] - other[2])
+def _distance(one: Release, other: Release) -> tuple[Release, bool]:
+    return (abs(one[0] - other[0]), abs(one[1] - other[1]), abs(one[2] - other[2])), one > other
 
 
 @cache
-def _index() -> tuple[dict[str, list[_Row]], dict[str, list[_Row]]]:
-    """The rows by the rarest word of each, and those without a word by file."""
-    rows = [
-        *(_Row(*key, lines) for key, lines in read(text("call_sites.toml"))[1].items()),
-        *(_Row(_GO, level, shape, {NEWEST_RELEASE: [0]}) for shape, level in _words()["others"].items()),
-    ]
-    words = {id(row): _whole_words(row.shape) for row in rows}
+def _index() -> tuple[tuple[Release, ...], dict[str, list[_Row]], dict[str, list[_Row]]]:
+    """The releases, the rows by the rarest word of each, and by file those without a word."""
+    releases, rows = read(text("call_sites.toml"))
+    for other in _words()["others"]:
+        path, level, shape = other.split(" ", 2)
+        rows[path, level, shape] = dict.fromkeys(releases, [0])
+    words = {key: _whole_words(key[2]) for key in rows}
     often = Counter(word for found in words.values() for word in found)
     by_word: dict[str, list[_Row]] = {}
     bare: dict[str, list[_Row]] = {}
-    for row in rows:
-        rarest = min(words[id(row)], key=lambda word: (often[word], word), default=None)
+    for key, lines in rows.items():
+        letters = sum(map(str.isalpha, key[2].removeprefix(_PANIC)))
+        row = _Row(*key, lines, key[0].rpartition("/")[2], key[2].split("{}"), letters)
+        rarest = min(words[key], key=lambda word: (often[word], word), default=None)
         (by_word.setdefault(rarest, []) if rarest else bare.setdefault(row.file, [])).append(row)
-    return by_word, bare
+    return releases, by_word, bare
 
 
 def _whole_words(shape: str) -> set[str]:
@@ -188,6 +193,6 @@ def _whole_words(shape: str) -> set[str]:
 
 
 @lru_cache(maxsize=4)
-def lookup(release: Release | None = None) -> Table:
-    """The calls seen from a release; from the newest where it is not known."""
-    return Table(release or NEWEST_RELEASE)
+def lookup(release: Release = NEWEST_RELEASE) -> Table:
+    """The calls seen from a release."""
+    return Table(release)
