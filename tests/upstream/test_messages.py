@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
+from fleetc import upstream
+from fleetc.language.rows import UNREACHED, fields_that_set
 from fleetc.upstream import RELEASES, Release
-from fleetc.upstream.messages import CallSite, lookup
+from fleetc.upstream.messages import CallSite, flags_named, lookup, read
 from tests.support import for_each
 
-VALUES = ("7", "https://203.0.113.7:8935", "dial tcp 10.0.0.7:8935: connect: connection refused", '"a value"')
+LISTED, ROWS = read(upstream.text("call_sites.toml"))
+VALUES = ("7", "dial tcp 10.0.0.7:8935: connect: connection refused", 'https://203.0.113.7:8935 "a value"')
+
+
+def _sites(release: Release) -> list[CallSite]:
+    rows = [(row, line) for row, lines in ROWS.items() for line in lines.get(release, ())]
+    return [CallSite(path, line, level, shape, release) for (path, level, shape), line in rows if level not in "IT"]
 
 
 def _printed(site: CallSite, number: int) -> str:
-    text = site.shape
-    while "{}" in text:
-        text = text.replace("{}", VALUES[number % len(VALUES)], 1)
-        number += 1
-    return text
+    first, *others = site.shape.split("{}")
+    return first + "".join(VALUES[(number + at) % len(VALUES)] + piece for at, piece in enumerate(others))
+
+
+def test_every_release_with_flags_has_its_calls() -> None:
+    assert LISTED == RELEASES
+    assert len(_sites(RELEASES[-1])) > 1000
 
 
 @for_each("release", RELEASES)
 def test_every_call_is_known_by_what_it_prints(release: Release) -> None:
     table = lookup(release)
-    missed = []
-    for site in table.sites():
-        for number in range(len(VALUES) if site.level not in "IT" else 0):
-            found = table.match(site.path.rpartition("/")[2], _printed(site, number), site.line)
-            if found != site:
-                missed.append((site, found))
-    assert missed == []
+    for number, site in enumerate(_sites(release)):
+        file = site.path.rpartition("/")[2]
+        assert table.match(file, "manifestID=5c1a9e clientIP=10.0.0.7 " + _printed(site, number), site.line) == site
+        assert site.says.count(". ") == 1
+
+
+def test_a_call_is_known_at_another_line_and_in_a_release_without_table() -> None:
+    """A build of their own moves lines; the call is one with the same text, then."""
+    for release in (RELEASES[-1], (0, 9, 7), (1, 0, 0)):
+        sites = [site for site in _sites(RELEASES[-1]) if sum(map(str.isalpha, site.shape)) > 8]
+        table = lookup(release)
+        found = [(site, table.match(site.path.rpartition("/")[2], _printed(site, 0), 99_999)) for site in sites]
+        assert [pair for pair in found if pair[1] is None or pair[1][0::3] != pair[0][0::3]] == []
+
+
+def test_a_text_that_names_a_flag_leads_to_the_fields_that_set_it() -> None:
+    named = {name: site for site in _sites(RELEASES[-1]) for name in flags_named(site.shape)}
+    assert {"maxSessions", "orchAddr", "pixelsPerUnit", "pricePerGateway", "aiModels"} <= named.keys()
+    assert [name for name in named if not fields_that_set(name) and name not in UNREACHED] == []

@@ -317,7 +317,7 @@ def test_what_is_new_is_for_a_person_to_decide(path: str, text: str, what: str, 
 
 
 def test_comments_go_and_strings_stay() -> None:
-    assert without_comments('a("http://x") // b\nc /* d\n */ e("/* f */")') == 'a("http://x")  \nc   e("/* f */")'
+    assert without_comments('a("http://x") // b\nc /* d\n */ e("/* f */")') == 'a("http://x")  \nc  \n e("/* f */")'
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 In: the node's source, as a directory or as the files that register flags; with --before also that of the release
 before. Out: on stdout every difference of the flags, entries that the source lacks, and new ones that need a decision.
-With --write the rows of flags, and the release in both tables of releases. Exit codes: 0 no difference, 1 differences,
-2 wrong usage. A tool for those who maintain this package, and the one door of `upstream/`.
+With --write the rows of flags, and the release in both tables of releases; with --beside what the node and the programs
+named there print, in `call_sites.toml`. Exit codes: 0 no difference, 1 differences, 2 wrong usage. A tool for those who
+maintain this package, and the one door of `upstream/`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import sys
 from pathlib import Path
 
 from fleetc.upstream import NEWEST_RELEASE, Release, format_release, node_source, parse_release
+from fleetc.upstream.call_sites import calls, with_calls
 from fleetc.upstream.refresh import compare, registrations, report, rewritten, with_release
 
 TABLE = Path(__file__).with_name("node_flags.toml")
 _FLAGS = "cmd/livepeer/"
 """Where the source registers flags."""
+_BESIDE = "lpms, ai-worker or ai-runner at the commit of that release; writes what they and the node print"
 
 
 def main(words: list[str] | None = None) -> int:
@@ -27,6 +30,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--before", type=Path, help="the source of the release before, to see what is new")
     parser.add_argument("--release", required=True, type=_release, help="release that the source is of")
     parser.add_argument("--write", action="store_true", help="write new and changed rows into the tables")
+    parser.add_argument("--beside", action="append", type=_beside, metavar="NAME=FOLDER", help=_BESIDE)
     parser.add_argument("--table", type=Path, default=TABLE, help="the table, by default this package's own")
     options = parser.parse_args(words)
     if options.write and options.release < NEWEST_RELEASE:
@@ -36,6 +40,7 @@ def main(words: list[str] | None = None) -> int:
         whole = _texts(options.sources[0]) if len(options.sources) == 1 and options.sources[0].is_dir() else {}
         before = _texts(options.before) if options.before is not None else {}
         texts = [text for path, text in whole.items() if path.startswith(_FLAGS)]
+        beside = {f"{name}/{path}": text for name, top in options.beside or () for path, text in _texts(top).items()}
         found = registrations(texts if whole else (path.read_text(encoding="utf-8") for path in options.sources))
     except (OSError, UnicodeDecodeError) as failure:
         parser.error(f"a file cannot be read: {failure}")
@@ -45,6 +50,10 @@ def main(words: list[str] | None = None) -> int:
     missing = list(node_source.gone(whole, before)) if whole else []
     fresh = list(node_source.new(whole, before)) if whole and before else []
     sys.stdout.write(report(differences, options.release) + node_source.report(missing, fresh))
+    if beside:
+        sites = options.table.with_name("call_sites.toml")
+        printed = calls({**whole, **beside})
+        _write(sites, with_calls(sites.read_text(encoding="utf-8"), options.release, printed))
     if options.write:
         _write(options.table, rewritten(table, found, options.release))
         releases = options.table.with_name("releases.toml")
@@ -54,8 +63,9 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _texts(folder: Path) -> dict[str, str]:
-    """The Go texts of a source by path, without tests."""
-    paths = sorted(path for path in folder.rglob("*.go") if path.is_file() and not path.name.endswith("_test.go"))
+    """The Go and Python texts of a source by path, without tests."""
+    found = [path for kind in ("*.go", "*.py") for path in folder.rglob(kind)]
+    paths = sorted(path for path in found if path.is_file() and not path.name.endswith("_test.go"))
     if not paths:
         raise FileNotFoundError(f"{folder} has no Go files")
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
@@ -63,6 +73,13 @@ def _texts(folder: Path) -> dict[str, str]:
 
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _beside(text: str) -> tuple[str, Path]:
+    name, equals, folder = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text} has no folder; write it like lpms=FOLDER")
+    return name, Path(folder)
 
 
 def _release(text: str) -> Release:

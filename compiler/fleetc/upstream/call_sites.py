@@ -6,7 +6,6 @@ In: Go and Python texts by path. Out: `Call`s, and the text of `call_sites.toml`
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -30,37 +29,48 @@ _GO = re.compile(
     r"\b(?P<log>glog|clog|slog|log)(?:\.V\([^()]*\))?\.(?:Public)?(?P<name>Info|Error|Warn|Fatal|Exit|Panic)"
     r"(?:ing)?(?P<form>f|fErr|ln|Context)?\("
     r"|(?<![\w.])(?P<end>panic|exit)\("
-    r"|(?P<text>\bfmt\.Errorf|\berrors\.(?:Errorf|New|Wrapf?)|\bstatus\.Errorf?|\brespond\w*|\bhttp\.Error)\(|\bDesc:(?= *\")"
+    r"|(?P<text>\bfmt\.Errorf|\berrors\.(?:Errorf|New|Wrapf?)|\bstatus\.Errorf?|\brespond\w*|\bhttp\.Error)\("
+    r"|\bDesc:(?= *\")"
 )
 """A call that logs, one that ends the process, and an error's text, which another call prints."""
 _HELPER = re.compile(r"\bfunc exit\(")
 _FORMATTED = re.compile(r"(?:fmt\.(?:Sprintf|Errorf)|errors\.(?:Errorf|New))\(")
 _VERB = re.compile(r"%(%|[-+# 0]*(?:\d+|\*)?(?:\.\d*)?[a-zA-Z])")
+_PYTHON = re.compile(r"\blog(?:ging|ger)?\.(error|exception|critical|warn)(?:ing)?\(")
+_PYTHON_TEXT = re.compile(r"[rfRF]*(?:\"((?:\\.|[^\"\\])*)\"|'((?:\\.|[^'\\])*)')")
 _HOLES = re.compile(r"\{\}(?:\{\})+")
 _BESIDE = re.compile(
     r"(?:^|/)(?:tests?|examples?|scripts|contracts|dev|tools|cmd/(?!livepeer/)\w+)/|(?:_test|stub|testutil)\.go$"
 )
-_ENDS = re.compile(r"\s*(?:(return|continue|break)\b|os\.Exit\()")
-_PYTHON = {"error": "E", "exception": "E", "critical": "E", "warning": "W", "warn": "W"}
+_ENDS = re.compile(r"\s*(?:(return|continue|break|raise)\b|(?:os\.(?:Exit|_exit)|sys\.exit)\()")
 
 
 def calls(texts: Mapping[str, str]) -> list[Call]:
     """The calls of a source, by path and line."""
-    found: list[Call] = []
-    for path, text in sorted(texts.items()):
-        if not _BESIDE.search(path):
-            found += _of_python(path, text) if path.endswith(".py") else _of_go(path, without_comments(text))
-    return found
+    readers = {path: _python if path.endswith(".py") else _go for path in sorted(texts) if not _BESIDE.search(path)}
+    return [call for path, reader in readers.items() for call in reader(path, texts[path])]
 
 
-def _of_go(path: str, text: str) -> Iterator[Call]:
+def _python(path: str, text: str) -> Iterator[Call]:
+    for call in _PYTHON.finditer(text):
+        words, end = split(text, call.end())
+        shape = "".join(found[1] or found[2] or "" for found in _PYTHON_TEXT.finditer(words[0] if words else ""))
+        shape = re.sub(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}" + r"|%[sdrf]" * (len(words) > 1), "{}", shape)
+        margin = text[text.rfind("\n", 0, call.start()) : call.start()]
+        then = _ENDS.match(text, end + len(margin)) if text.startswith(margin, end) else None
+        level = "W" if call[1] == "warn" else "E" if not then else "R" if then[1] else "X"
+        yield Call(path, text.count("\n", 0, call.start()) + 1, level, _clean(shape.replace("\\n", "\n")) or "{}")
+
+
+def _go(path: str, text: str) -> Iterator[Call]:
+    text = without_comments(text)
     has_helper, lines = _HELPER.search(text) is not None, text.split("\n")
     for call in _GO.finditer(text):
         words, end = split(text, call.end())
         if not words or (call["end"] == "exit" and (not has_helper or text[: call.start()].endswith("func "))):
             continue
-        number = text.count("\n", 0, call.start())
-        level = _level(call)
+        number, name = text.count("\n", 0, call.start()), call["name"] or call["end"] or "T"
+        level = "E" if call["form"] == "fErr" else "X" if name.lower() == "exit" else name[0].upper()
         if level == "E" and call["form"] != "fErr" and (then := _ENDS.match(text, end)):
             level = "X" if not then[1] else "S" if _function(lines, number) == "func StartLivepeer" else "R"
         shape = _clean("panic: " * (level == "P") + _shape(call, words))
@@ -68,24 +78,16 @@ def _of_go(path: str, text: str) -> Iterator[Call]:
             yield Call(path, number + 1, level, shape)
 
 
-def _level(call: re.Match[str]) -> str:
-    name = call["name"] or call["end"] or "T"
-    return "E" if call["form"] == "fErr" else "X" if name.lower() == "exit" else name[0].upper()
-
-
 def _function(lines: Sequence[str], number: int) -> str:
-    """The first two words of the function around a line, by the indentation of gofmt."""
-    indent = _indent(lines[number])
-    for line in reversed(lines[:number]):
-        if line.strip() and _indent(line) < indent:
-            indent = _indent(line)
-            if re.search(r"\bfunc\b", line):
-                return " ".join(re.split(r"[\s(]+", line.strip())[:2])
+    """The beginning of the function around a line, by the indentation of gofmt."""
+    indent = len(lines[number])
+    for line in reversed(lines[: number + 1]):
+        own = len(line) - len(line.lstrip("\t"))
+        if line.strip() and own < indent:
+            indent = own
+            if "func" in line:
+                return line.split("(")[0]
     return ""
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip("\t"))
 
 
 def _shape(call: re.Match[str], words: list[str]) -> str:
@@ -125,39 +127,6 @@ def _text(expression: str) -> str:
     made = _FORMATTED.match(expression)
     words = arguments(expression, made.end()) if made else []
     return literal if literal is not None else _format(words) if words else "{}"
-
-
-def _of_python(path: str, text: str) -> Iterator[Call]:
-    for block in ast.walk(ast.parse(text)):
-        for body in (getattr(block, name, None) for name in ("body", "orelse", "finalbody")):
-            if isinstance(body, list):
-                yield from (
-                    Call(path, *found)
-                    for node, after in zip(body, [*body[1:], None], strict=False)
-                    for found in _of_statement(node, after)
-                )
-
-
-def _of_statement(node: ast.stmt, after: ast.stmt | None) -> Iterator[tuple[int, str, str]]:
-    """The line, level and shape of a statement that logs; what stands after it says how it goes on."""
-    call = node.value if isinstance(node, ast.Expr) else None
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args:
-        level = _PYTHON.get(call.func.attr)
-        if level and isinstance(call.func.value, ast.Name) and call.func.value.id in ("logger", "logging", "log"):
-            shape = "".join(_of_node(call.args[0]))
-            if level == "E" and isinstance(after, ast.Return | ast.Raise | ast.Continue | ast.Break):
-                level = "R"
-            elif level == "E" and after is not None and ast.unparse(after).startswith(("os._exit(", "sys.exit(")):
-                level = "X"
-            yield node.lineno, level, _clean(re.sub(r"%[sdrf]", "{}", shape) if len(call.args) > 1 else shape)
-
-
-def _of_node(node: ast.expr) -> Iterable[str]:
-    if isinstance(node, ast.JoinedStr):
-        return (part for value in node.values for part in _of_node(value))
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return (*_of_node(node.left), *_of_node(node.right))
-    return (node.value,) if isinstance(node, ast.Constant) and isinstance(node.value, str) else ("{}",)
 
 
 def _clean(shape: str) -> str:

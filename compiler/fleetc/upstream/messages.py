@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -81,7 +81,9 @@ def read(table: str) -> tuple[tuple[Release, ...], Rows]:
     for path, lines in data.get("sources", {}).items():
         for line in lines.splitlines():
             level, spans, shape = line.split(" ", 2)
-            found = [(LETTERS.index(letter), [*map(int, filter(None, of.split(",")))]) for letter, of in _SPAN.findall(spans)]
+            found = [
+                (LETTERS.index(letter), [*map(int, filter(None, of.split(",")))]) for letter, of in _SPAN.findall(spans)
+            ]
             rows[path, level, shape] = {
                 releases[at]: numbers
                 for (first, numbers), (end, _) in pairwise([*found, (len(releases), [])])
@@ -130,7 +132,7 @@ class Table:
 
     def __init__(self, release: Release) -> None:
         releases, self._by_word, self._bare = _index()
-        self.release = min(releases, key=lambda one: _distance(one, release))
+        self.release = _nearest(releases, release)
 
     def match(self, file: str, words: str, line: int = 0) -> CallSite | None:
         """The call that printed a text, behind its source. `file` is the name of a file, or "" where a line has none.
@@ -153,19 +155,15 @@ class Table:
         here = row.lines.get(self.release, ())
         return row.letters > 0, row.level != "T", line in here, row.level != "I", bool(here), row.letters
 
-    def sites(self) -> list[CallSite]:
-        """Every call of this release."""
-        rows = [row for group in (*self._by_word.values(), *self._bare.values()) for row in group]
-        return [self._site(row, line) for row in rows for line in row.lines.get(self.release, ())]
-
     def _site(self, row: _Row, line: int) -> CallSite:
-        release = min(row.lines, key=lambda one: _distance(one, self.release))
+        release = _nearest(row.lines, self.release)
         lines = row.lines[release]
         return CallSite(row.path, line if line in lines else lines[0], row.level, row.shape, release)
 
 
-def _distance(one: Release, other: Release) -> tuple[Release, bool]:
-    return (abs(one[0] - other[0]), abs(one[1] - other[1]), abs(one[2] - other[2])), one > other
+def _nearest(releases: Collection[Release], to: Release) -> Release:
+    """The last one that is not newer, else the oldest."""
+    return max((one for one in releases if one <= to), default=min(releases))
 
 
 @cache
@@ -174,7 +172,7 @@ def _index() -> tuple[tuple[Release, ...], dict[str, list[_Row]], dict[str, list
     releases, rows = read(text("call_sites.toml"))
     for other in _words()["others"]:
         path, level, shape = other.split(" ", 2)
-        rows[path, level, shape] = dict.fromkeys(releases, [0])
+        rows[path, level, shape] = {release: [0] for release in releases}
     words = {key: _whole_words(key[2]) for key in rows}
     often = Counter(word for found in words.values() for word in found)
     by_word: dict[str, list[_Row]] = {}
