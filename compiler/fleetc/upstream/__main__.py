@@ -63,8 +63,8 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _texts(folder: Path) -> dict[str, str]:
-    """The Go and Python texts of a source by path, without tests."""
-    found = [path for kind in ("*.go", "*.py") for path in folder.rglob(kind)]
+    """The Go, C and Python texts of a source by path, without tests."""
+    found = [path for kind in ("*.go", "*.c", "*.py") for path in folder.rglob(kind)]
     paths = sorted(path for path in found if path.is_file() and not path.name.endswith("_test.go"))
     if not paths:
         raise FileNotFoundError(f"{folder} has no Go files")

@@ -30,7 +30,7 @@ _GO = re.compile(
     r"(?:ing)?(?P<form>f|fErr|ln|Context)?\("
     r"|(?<![\w.])(?P<end>panic|exit)\("
     r"|(?P<text>\bfmt\.Errorf|\berrors\.(?:Errorf|New|Wrapf?)|\bstatus\.Errorf?|\brespond\w*|\bhttp\.Error)\("
-    r"|\bDesc:(?= *\")"
+    r"|\b(?:Desc|Message):(?= *(?:\"|fmt\.S))|\bLPMS_(?P<c>ERR|WARN|INFO)\w*\("
 )
 """A call that logs, one that ends the process, and an error's text, which another call prints."""
 _HELPER = re.compile(r"\bfunc exit\(")
@@ -69,7 +69,7 @@ def _go(path: str, text: str) -> Iterator[Call]:
         words, end = split(text, call.end())
         if not words or (call["end"] == "exit" and (not has_helper or text[: call.start()].endswith("func "))):
             continue
-        number, name = text.count("\n", 0, call.start()), call["name"] or call["end"] or "T"
+        number, name = text.count("\n", 0, call.start()), call["name"] or call["end"] or call["c"] or "T"
         level = "E" if call["form"] == "fErr" else "X" if name.lower() == "exit" else name[0].upper()
         if level == "E" and call["form"] != "fErr" and (then := _ENDS.match(text, end)):
             level = "X" if not then[1] else "S" if _function(lines, number) == "func StartLivepeer" else "R"
@@ -92,6 +92,8 @@ def _function(lines: Sequence[str], number: int) -> str:
 
 def _shape(call: re.Match[str], words: list[str]) -> str:
     made, form = call["text"] or "", call["form"] or ""
+    if call["c"]:
+        return _text(words[-1]) + " :{}" * (call["c"] == "ERR")
     if call["log"] == "clog" or form == "Context" or made.startswith(("respond", "status.", "errors.Wrap", "http.")):
         words = words[1:] or ["_"]
     if form == "fErr":
@@ -100,7 +102,7 @@ def _shape(call: re.Match[str], words: list[str]) -> str:
         return _format(words) + ": {}" * made.startswith("errors.Wrap")
     if call["log"] in ("slog", "clog"):
         return _text(words[0]) + "".join(_pairs(words[1:]))
-    return (" " if form == "ln" else "").join(map(_text, words[:1] if made else words))
+    return (" " if form == "ln" else "").join(map(_text, words if call["log"] else words[:1]))
 
 
 def _pairs(words: list[str]) -> Iterator[str]:

@@ -27,6 +27,8 @@ _SPAN = re.compile(r"([A-Za-z])([0-9,]*)")
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _CONTEXT = re.compile(r"[A-Za-z]\w*=\S* ")
 """A name and a value, as the node writes them before a text: manifestID=a nonce=1."""
+_C = re.compile(r"(?:[A-Z]{4,7}: )?(?:[\w.-]+/)*(\w+\.c):([0-9]{1,6})\] ")
+"""The source that the C code of LPMS writes before a text."""
 _PANIC = "panic: "
 _MANY = 20
 _GO = "go"
@@ -141,6 +143,8 @@ class Table:
         Where no call fits, it is the error that the text has.
         """
         words = words.strip()[:_LONGEST]
+        if not file and (c := _C.match(words)):
+            file, line, words = c[1], int(c[2]), words[c.end() :]
         starts = [0]
         while len(starts) <= _MANY and (named := _CONTEXT.match(words, starts[-1])):
             starts.append(named.end())
