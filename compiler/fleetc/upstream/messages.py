@@ -155,9 +155,10 @@ class Table:
         site = self._site(max(found, key=lambda row: self._worth(row, line)), line)
         return site._replace(level="P") if words.startswith(_PANIC) else site
 
-    def _worth(self, row: _Row, line: int) -> tuple[bool, bool, bool, bool, bool, int]:
+    def _worth(self, row: _Row, line: int) -> tuple[int, bool, bool, bool, int]:
         here = row.lines.get(self.release, ())
-        return row.letters > 0, row.level != "T", line in here, row.level != "I", bool(here), row.letters
+        kind = 1 if row.level == "T" else 3 if row.letters else 2 * (line in here)
+        return kind, line in here, row.level != "I", bool(here), row.letters
 
     def _site(self, row: _Row, line: int) -> CallSite:
         release = _nearest(row.lines, self.release)
