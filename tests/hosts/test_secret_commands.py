@@ -187,17 +187,22 @@ def test_node_that_ends_is_given_its_files_again(fleet: Keeping) -> None:
 
 def test_new_secret_restarts_its_nodes_and_a_rollback_brings_the_old_one(fleet: Keeping) -> None:
     before = fleet.pids()
+    fleet.keep("orch-secret", "only the secret is another")
+    done = fleet.deploy()
+    assert done.returncode == 0 and "2 hosts: 2 deployed" in done.stdout, done.stdout + done.stderr
+    between = fleet.pids()
+    assert all(between[node] != pid for node, pid in before.items())
     fleet.keep("orch-secret", "another one")
     fleet.write(price=1300)
     fleet.compile()
     done = fleet.deploy()
     assert done.returncode == 0, done.stdout + done.stderr
     assert fleet.credential(SECRET) == "another one" == fleet.variable("worker", SECRET)
-    assert all(fleet.pids()[node] != pid for node, pid in before.items())
+    assert all(fleet.pids()[node] != pid for node, pid in between.items())
     fleet.asked()
     back = fleet.fleetc("rollback", str(fleet.directory))
     assert back.returncode == 0, back.stdout + back.stderr
-    assert fleet.credential(SECRET) == KEPT["orch-secret"]
+    assert fleet.credential(SECRET) == "only the secret is another"
     assert fleet.asked() == [], "hosts keep the secrets of their releases"
 
 

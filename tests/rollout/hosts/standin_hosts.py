@@ -108,6 +108,7 @@ class Hosts:
                 continue
             here, (release, nodes) = self.of(self.read(), host), self._wanted(project, host, options.variables)
             switch: Json = {"id": "1", "phase": "healthy" if well else "reverted", "to": f"{release}.1", "reasons": []}
+            switch["restarted"] = [node for node, digest in nodes.items() if here["nodes"].get(node) != digest]
             task = ACTIVATE if host in self.ill else END
             answers[host] |= {ACTIVATE: {"format": 1, "ok": True, "switch": {**switch, "phase": "healthy"}}}
             answers[host][task] = {"format": 1, "ok": True, "switch": switch, "seconds": 1}

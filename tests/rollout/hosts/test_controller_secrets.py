@@ -183,7 +183,7 @@ def test_no_value_outlives_a_killed_rollout(loopback: Loopback) -> None:
     left = kill(loopback, count=3, seed=SEED)
     with killed_on_error(follow(loopback, 1, 0, left)) as rollout:  # the secrets are in their place
         rollout.send_signal(signal.SIGTERM)
-        assert rollout.wait(timeout=120) == 5, loopback.said()
+        assert rollout.wait(timeout=120) in (0, 5), loopback.said()  # 0 where the batch had ended when it heard of it
     finished(loopback)
 
 
@@ -201,7 +201,7 @@ def test_without_memory_a_warning_says_where_values_lie(loopback: Loopback) -> N
                     found = [stat.S_IMODE(path.stat().st_mode) for path in (values, values.parent)]
         assert found == [0o600, 0o700]
         rollout.send_signal(signal.SIGTERM)
-        assert rollout.wait(timeout=120) in (1, 5), loopback.said()
+        assert rollout.wait(timeout=120) in (0, 1, 5), loopback.said()
     assert "warning: XDG_RUNTIME_DIR and /dev/shm are not private directories in memory" in loopback.said()
     assert leftovers(loopback) == [] and list(disk.iterdir()) == []
 

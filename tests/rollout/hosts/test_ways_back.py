@@ -78,6 +78,11 @@ def test_rollback_names_where_it_leads_and_the_price_that_comes_back(world: Worl
     assert f"  {after}  given last, rolled out at TIME by WHO; it is in rendered/ of commit {second} of " in listed
     assert f"  {before}  rolled out at TIME by WHO; it is in rendered/ of commit {first} of " in listed
     assert f"  {BACK}" in listed
+    newest, oldest = re.findall(r"^  deploy at TIME by WHO: (.*)$", listed, re.MULTILINE)
+    assert re.fullmatch(rf"checkout at {second}, ended at \S+Z with 0", newest)
+    assert re.fullmatch(rf"checkout at {first}, ended at \S+Z with 0", oldest)
+    assert "tower\n  orch: last restarted by the deploy at TIME by WHO\n" in listed
+    assert listed.count("\n      deployed: tower\n") == 2
     done = world.run("rollback")
     assert leads in done and BACK in done
     assert "1 host: 1 rolled back\n" in done
@@ -85,7 +90,8 @@ def test_rollback_names_where_it_leads_and_the_price_that_comes_back(world: Worl
     assert world.release() == before
     twice = world.run("rollback", code=1)
     assert f"choose a release with --to DIGEST, such as {after} (tower); fleetc rollback --list shows" in twice
-    assert FORTH in world.run("rollback", "--list")
+    listed = world.run("rollback", "--list")
+    assert FORTH in listed and "\n      rolled back: tower\n" in listed
     assert "at least 8 characters of a digest" in world.run("rollback", "--to", after[:4], code=2)
     assert "1 host: 1 rolled back\n" in world.run("rollback", "--to", after[:8])
     assert world.release() == after

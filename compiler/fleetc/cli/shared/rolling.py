@@ -45,6 +45,7 @@ def opened_journal(spec: Path, settings: Settings, fleet: str, check: bool, form
         yield to_read(directory, fleet)
         return
     with opened(directory, fleet, this_run()["id"]) as journal:
+        journal.commit = _commit_of(files.find_spec(spec))
         if journal.dropped:
             message(f"note: the last line of {plain(str(journal.path))} was torn, and is dropped")
         if journal.history.broken_off:
@@ -57,6 +58,17 @@ def opened_journal(spec: Path, settings: Settings, fleet: str, check: bool, form
 
             journal.heard = lambda entry: typer.echo(entry_event(entry), nl=False)
         yield journal
+
+
+def _commit_of(spec: Path) -> str:
+    """The commit that the checkout of a spec is at; "" where there is none."""
+    from fleetc.disk.checkout import checkout_of
+    from fleetc.disk.manifest import FilesError
+
+    try:
+        return checkout_of(spec).commit("HEAD")
+    except FilesError:
+        return ""
 
 
 class About(NamedTuple):

@@ -1,4 +1,4 @@
-"""Where hosts can go back to, in words: the releases that the journal has, when they came, and what going back means.
+"""What was rolled out, and where hosts can go back to: runs and releases of the journal, and what going back means.
 
 In: the history of a journal, hosts, the spec and the settings. Out: lines. Called by `rollback`.
 """
@@ -16,11 +16,13 @@ from fleetc.rollout.plan.data import Comparison
 from fleetc.rollout.plan.make import Meaning
 from fleetc.rollout.plan.meaning import meaning_of, trees_of
 from fleetc.rollout.plan.summary import NOT_KNOWN, effect_line
+from fleetc.rollout.reports.terminal import RESULTS
 from fleetc.settings import Settings
 from fleetc.text.counting import first_of
 
 _SHORT = 12
 _NAMED = 12
+_RUNS = 10
 
 
 def telling(history: History, back_to: Mapping[str, str], spec: Path, settings: Settings) -> Iterator[str]:
@@ -38,17 +40,45 @@ def telling(history: History, back_to: Mapping[str, str], spec: Path, settings: 
 
 
 def listing(history: History, names: Sequence[str], spec: Path, settings: Settings) -> Iterator[str]:
-    """The releases that hosts had, by host, the newest first."""
+    """The last rollouts, then the releases that hosts had, by host, the newest first."""
     trees = KnownTrees(spec, settings, names, here=True)
     by_host = {name: releases_of(history, name) for name in names}
     if not any(by_host.values()):
         yield "the journal has no release of these hosts: no rollout with it changed one"
         return
+    yield f"rollouts, the newest first, {_RUNS} at most"
+    for run in [run for run in reversed(history.runs) if not run.hosts or set(run.hosts) & set(names)][:_RUNS]:
+        yield from (f"  {line}" for line in _told(run))
     for name, releases in by_host.items():
         if releases:
             yield name
+            yield from (f"  {line}" for line in _nodes(history, name))
             yield from (f"  {line}" for ran in releases for line in _listed(history, name, ran, trees))
     yield "fleetc rollback --to DIGEST --check asks the hosts whether they still keep a release"
+
+
+def _told(run: Run) -> Iterator[str]:
+    """A rollout: who began it and from what, how it ended, and what became of its hosts."""
+    of = f" of {first_of(run.hosts, _NAMED)}" if run.hosts else f" of part {run.shard}" if run.shard else ""
+    made = [f"plan {run.seal[:_SHORT]}"] if run.seal not in ("-", "") else []
+    made += [f"checkout at {run.commit[:_SHORT]}"] if run.commit else []
+    end = "it broke off" if run.exit_code is None else f"ended at {run.ended} with {run.exit_code}"
+    yield f"{run.kind}{of} at {run.begun} by {run.who}: {', '.join([*made, end])}"
+    results: dict[str, list[str]] = {}
+    for host, change in run.changes.items():
+        back = run.kind == "rollback" and change.result == "new"
+        results.setdefault("rolled back" if back else RESULTS[change.result], []).append(host)
+    yield from (f"    {result}: {first_of(hosts, _NAMED)}" for result, hosts in results.items())
+
+
+def _nodes(history: History, host: str) -> Iterator[str]:
+    """Since when each node of a host runs, by the last rollout that restarted it."""
+    given = history.hosts.get(host)
+    for node in given.nodes if given else ():
+        for run in reversed(history.runs):
+            if host in run.changes and node in run.changes[host].restarted:
+                yield f"{node}: last restarted by the {run.kind} at {run.begun} by {run.who}"
+                break
 
 
 def _listed(history: History, host: str, ran: Ran, trees: KnownTrees) -> Iterator[str]:

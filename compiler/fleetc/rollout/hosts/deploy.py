@@ -392,6 +392,7 @@ def _write_begin(rollout: Rollout, tree: Tree, limit: Sequence[str], stated: Sta
         who=this_run()["who"],
         manifest=tree.as_mapping()[MANIFEST].sha256,
         seal=sealed.seal if sealed else "-",
+        commit=rollout.journal.commit,
         hosts=list(limit),
         shard=str(rollout.goal.shard or ""),
         stated={name: list(value) for name, value in stated._asdict().items()},

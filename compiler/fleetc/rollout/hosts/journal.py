@@ -40,6 +40,9 @@ class Journal:
     heard: Callable[[JournalEntry], None] = lambda entry: None
     """Who hears of each line once it is on the disk."""
 
+    commit: str = ""
+    """What the checkout of the spec is at; "" outside of one."""
+
     def write(self, what: str, **facts: Any) -> None:
         """Add a line about this run. Raises FilesError journal-not-written."""
         assert self._descriptor is not None, "a journal that is only read"  # noqa: S101

@@ -42,6 +42,7 @@ class HostChange(NamedTuple):
     result: str
     before: str
     after: str
+    restarted: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -63,6 +64,11 @@ class Run:
     releases: dict[str, str] = field(default_factory=dict)
     """What each host of the fleet ran at its end, if known."""
     shard: str = ""
+    seal: str = "-"
+    commit: str = ""
+    """What the checkout was at when it began; "" outside of one."""
+
+    ended: str = ""
 
 
 @dataclass(slots=True)
@@ -102,10 +108,12 @@ def history_of(entries: Iterable[JournalEntry]) -> History:
                 _keep(history.hosts, host, given_of(given))
         elif entry.what == "host":
             run, host = runs[entry.run], facts["host"]
-            run.changes[host] = HostChange(facts["result"], facts["before"], facts["after"])
+            run.changes[host] = HostChange(
+                facts["result"], facts["before"], facts["after"], tuple(facts.get("restarted", ()))
+            )
             _take_note(history.hosts, run, host, facts["result"], before.pop(host, history.hosts.get(host)))
         elif entry.what == "end":
-            runs[entry.run].exit_code = facts["exit_code"]
+            runs[entry.run].exit_code, runs[entry.run].ended = facts["exit_code"], entry.at
             if runs[entry.run].given:
                 releases = {host: given.release for host, given in history.hosts.items()}
             runs[entry.run].releases = releases
@@ -137,7 +145,9 @@ def _keep(hosts: dict[str, Given], host: str, given: Given) -> None:
 def _run(entry: JournalEntry) -> Run:
     facts = entry.facts
     hosts, shard = tuple(facts["hosts"]), facts["shard"]
-    return Run(entry.run, facts["who"], entry.at, facts["kind"], facts["manifest"], hosts, shard=shard)
+    run = Run(entry.run, facts["who"], entry.at, facts["kind"], facts["manifest"], hosts, shard=shard)
+    run.seal, run.commit = facts.get("seal", "-"), facts.get("commit", "")
+    return run
 
 
 def facts_of(given: Given) -> dict[str, Any]:

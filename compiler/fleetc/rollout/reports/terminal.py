@@ -22,7 +22,7 @@ HEAD = ("host", "from", "to", "restarted", "seconds", "result")
 """What the cells of a host are."""
 
 _FINE = ("new", "unchanged", "retired", "dead", "out")
-_WORDS = {
+RESULTS = {
     "new": "deployed",
     "unchanged": "unchanged",
     "old": "not begun",
@@ -35,6 +35,7 @@ _WORDS = {
     "dead": "assumed dead",
     "out": "out of service",
 }
+"""What became of a host, in a word."""
 
 
 def lines(outcome: Outcome, again: str = "fleetc deploy") -> list[str]:
@@ -123,7 +124,7 @@ def word_of(host: HostOutcome, outcome: Outcome) -> str:
     if host.result == "new" and (outcome.check or outcome.back):
         would, did = ("would go back", "rolled back") if outcome.back else ("would change", "deployed")
         return would if outcome.check else did
-    return _WORDS[host.result]
+    return RESULTS[host.result]
 
 
 def cells_of(host: HostOutcome, outcome: Outcome) -> Sequence[str]:
