@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fleetc.observe.matching import Matcher
 from fleetc.observe.tally import Tally
+from fleetc.upstream.messages import lookup
 from fleetc.upstream.signatures import signatures
 from tests.support import INVENTORIES, fleetc
 
@@ -29,7 +30,7 @@ def tally_of(*lines: str | bytes, piece: int = 1 << 20) -> Tally:
 
 def tally_of_pieces(pieces: Iterable[bytes]) -> Tally:
     """The tally of one log that comes in pieces."""
-    tally = Tally(matcher())
+    tally = Tally(matcher(), lookup())
     tally.read("node.log", pieces)
     return tally
 

@@ -14,7 +14,7 @@ import typer
 
 from fleetc.cli.shared import completing
 from fleetc.cli.shared.options import HERE, FormatOption, OverlayOption, upwards
-from fleetc.cli.shared.output import PROBLEMS, coloured, message, plain, wrong_usage
+from fleetc.cli.shared.output import PROBLEMS, UNKNOWN, coloured, message, plain, wrong_usage
 from fleetc.cli.shared.paging import put, tell
 from fleetc.cli.shared.working import compile_or_exit, load_settings, quietly, read_sources
 from fleetc.disk.manifest import FilesError
@@ -67,12 +67,13 @@ def diagnose(
 ) -> None:
     """Explain node logs: what happened, how often and when, and what to change in the spec.
 
-    Exits 1 if a finding is an error, or a log could not be read.
+    Exits 1 if a finding is an error, or a log could not be read, and 4 if there are only errors that fleetc does not
+    understand.
     """
     from fleetc.disk.logs import is_log
     from fleetc.observe.diagnose import located
     from fleetc.observe.findings import findings
-    from fleetc.observe.report import as_text, as_values
+    from fleetc.observe.report import as_text, as_values, not_understood
 
     remote = [name for name in logs if not is_log(name) and "/" in name]
     above = upwards(HERE) if remote and spec is None else None
@@ -85,7 +86,7 @@ def diagnose(
     if read is not None and node is None and len(requests) == len(logs) == 1:
         read = read._replace(writer=read.fleet.started_by_name[requests[logs[0]].node])
     fetched = _fetch(tree, requests, settings) if tree is not None else {}
-    tally, wrong = _read(logs, fetched)
+    tally, wrong = _read(logs, fetched, read)
     meanings = findings(tally)
     items = [*located(meanings, read), *wrong]
     sources, document = (read.sources, read.document) if read is not None else ((), None)
@@ -93,11 +94,13 @@ def diagnose(
     colour = form is Format.text and coloured(settings, sys.stdout)
     text = written(form, items, sources, document, colour, more)
     if form is Format.text:
-        tell(f"{text}\n{as_text(tally)}")
+        tell(f"{text}\n{as_text(meanings, tally)}")
     else:
         put(text)
     if any(item.diagnostic.severity is Severity.ERROR for item in items):
         raise typer.Exit(PROBLEMS)
+    if not_understood(tally):
+        raise typer.Exit(UNKNOWN)
 
 
 def _spec(path: Path, name: str | None, compiles: bool, settings: Settings, form: Format) -> tuple[Spec, Tree | None]:
@@ -179,15 +182,22 @@ def _fetch(tree: Tree, requests: dict[str, LogRequest], settings: Settings) -> d
     return logs
 
 
-def _read(logs: list[str], fetched: dict[str, Iterable[bytes] | FilesError]) -> tuple[Tally, list[Located]]:
-    """Count all logs, and report those not read to their end."""
+def _read(
+    logs: list[str], fetched: dict[str, Iterable[bytes] | FilesError], spec: Spec | None
+) -> tuple[Tally, list[Located]]:
+    """Count all logs, and report those not read to their end, and errors that nobody understands."""
     from fleetc.disk.logs import LogPieces
     from fleetc.messages.locate import outside
     from fleetc.observe.matching import Matcher
+    from fleetc.observe.report import not_understood
     from fleetc.observe.tally import Tally
+    from fleetc.text.counting import counted
+    from fleetc.upstream import NEWEST_RELEASE
+    from fleetc.upstream.messages import lookup
     from fleetc.upstream.signatures import signatures
 
-    tally, wrong = Tally(Matcher(signatures().values())), []
+    release = spec.fleet.fleet.node_release if spec is not None else NEWEST_RELEASE
+    tally, wrong = Tally(Matcher(signatures().values()), lookup(release)), []
     for name in logs:
         pieces = LogPieces(Path(name))
         log = fetched.get(name, pieces)
@@ -206,4 +216,10 @@ def _read(logs: list[str], fetched: dict[str, Iterable[bytes] | FilesError]) -> 
         text = f"times went back {often} in the logs, so rates and spans are not exact"
         advice = "look at the time service of the host, if the logs of several nodes were not mixed"
         wrong.append(outside("log-times-jump", text, advice, "", Severity.NOTE))
+    if kinds := not_understood(tally):
+        lines = counted(sum(kind.count for kind in kinds), "line")
+        text = f"errors of {counted(len(kinds), 'kind')} are not understood, {lines}"
+        advice = "read them below; where a source that is known prints one, its place and what it does stand there"
+        first = min(kinds, key=lambda kind: (kind.where.log, kind.where.number)).where
+        wrong.append(outside("log-not-understood", text, advice, first.log, Severity.WARNING))
     return tally, wrong

@@ -36,11 +36,11 @@ def located(findings: Iterable[LogFinding], spec: Spec | None) -> list[Located]:
     findings = list(findings)
     if spec is None:
         plain = [_diagnostic(finding, (), finding.handling) for finding in findings]
-        places = {item.diagnostic.code: item for item in locate(plain, (), None)}
-        return [places[finding.code]._replace(primary=_log_place(finding.seen.where, "")) for finding in findings]
+        places = {item.diagnostic.message: item for item in locate(plain, (), None)}
+        return [places[_message(finding)]._replace(primary=_log_place(finding.seen.where, "")) for finding in findings]
     meant = [_meant(finding, spec) for finding in findings]
-    places = {item.diagnostic.code: item for item in locate(meant, spec.sources, spec.document)}
-    return [_with_line(places[finding.code], finding) for finding in findings]
+    places = {item.diagnostic.message: item for item in locate(meant, spec.sources, spec.document)}
+    return [_with_line(places[_message(finding)], finding) for finding in findings]
 
 
 def _diagnostic(finding: LogFinding, labels: Sequence[Label], help: str) -> Diagnostic:

@@ -9,9 +9,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from fleetc.language.rows import fields_that_set
 from fleetc.messages.pages import PAGES
-from fleetc.observe.tally import Seen, Tally
+from fleetc.observe.lives import SILENCE, Ended
+from fleetc.observe.tally import LogLine, Seen, Tally
 from fleetc.places.diagnostic import Severity
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
+from fleetc.upstream.messages import flags_named
 from fleetc.upstream.signatures import signatures
 
 _SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING, "note": Severity.NOTE}
@@ -73,8 +78,28 @@ def _combined(tally: Tally) -> Iterator[LogFinding]:
     for code in tally.seen:
         if _is_constant(tally, code):
             yield _of("ticket-params-always-expired", tally.seen[code], ("fleet.rpc",), ("rpc-not-layer-2",))
+    yield from (_ended(tally, ended) for ended in tally.lives if ended.count > 1 or not ended.code)
     yield from _without_funds(tally.seen)
     yield from _below_every_price(tally.seen)
+
+
+def _ended(tally: Tally, ended: Ended) -> LogFinding:
+    """Processes that ended in the same way, and what their last words name."""
+    words = signatures()[ended.code].what.removesuffix(".") if ended.code else visible(leaks.shown(ended.words))
+    what = f"a node ended{'' if ended.count == 1 else f' {ended.count} times'}"
+    what += ", and its log does not say why" if ended.words == SILENCE else f": {words}"
+    if ended.befores:
+        what += f"; the error before it: {'; '.join(visible(leaks.shown(before)) for before in ended.befores)}"
+    starts = f"; {tally.lives.starts} starts in all" if tally.lives.starts > 1 else ""
+    handling = ended.site.says if ended.site is not None else PAGES["node-ended"].instead
+    if ended.site is not None and ended.site.line:
+        release = ".".join(map(str, ended.site.release))
+        handling += f" The source of {release} has it in {ended.site.path}:{ended.site.line}"
+    fields = {flag: fields_that_set(flag) for flag in flags_named(ended.text)} if not ended.code else {}
+    handling += "".join(f". -{flag} comes from {' or '.join(names)} of the spec" for flag, names in fields.items())
+    change = tuple(name for names in fields.values() for name in names)
+    seen = Seen("node-ended", LogLine(ended.log, ended.line, ended.text), ended.count, ended.first, ended.last, 1)
+    return LogFinding("node-ended", Severity.ERROR, f"{what}{starts}", handling, seen, change)
 
 
 def _is_constant(tally: Tally, code: str) -> bool:

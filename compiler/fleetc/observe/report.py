@@ -5,11 +5,15 @@ In: a tally. Out: text, or plain values for JSON. Nothing of a log is shown raw.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fleetc.observe.diagnose import as_data
 from fleetc.observe.findings import LogFinding
 from fleetc.observe.lines import ERROR, WARNING
 from fleetc.observe.tally import MANY_SHAPES, Shape, Tally
+from fleetc.places.diagnostic import Severity
 from fleetc.text import leaks
+from fleetc.text.counting import counted
 from fleetc.text.encoders import visible
 
 _SHOWN = 15
@@ -23,11 +27,23 @@ def _ordered(tally: Tally) -> list[Shape]:
     return sorted(shapes, key=lambda shape: (_RANK.get(shape.level, 2), -shape.count, shape.text))
 
 
-def as_text(tally: Tally) -> str:
-    """How much was read, and the shapes of unknown lines, cut to length."""
+def not_understood(tally: Tally) -> list[Shape]:
+    """The kinds of errors that nobody can explain, the most frequent first."""
+    return [shape for shape in _ordered(tally) if shape.open]
+
+
+def headline(findings: Sequence[LogFinding], tally: Tally) -> str:
+    """Three numbers: problems, what is harmless, and errors that are not understood."""
+    harmless = sum(finding.severity is Severity.NOTE for finding in findings)
+    problems, kinds = len(findings) - harmless, len(not_understood(tally))
+    return f"problems: {problems}, harmless: {harmless}, kinds of errors that are not understood: {kinds}"
+
+
+def as_text(findings: Sequence[LogFinding], tally: Tally) -> str:
+    """What there is to know in three numbers, how much was read, and the shapes of unknown lines, cut to length."""
     shapes = _ordered(tally)
     span = f", {tally.first} to {tally.last}" if tally.first is not None else ""
-    lines = [f"{tally.lines} line{'' if tally.lines == 1 else 's'}, {_megabytes(tally.size)}{span}"]
+    lines = [headline(findings, tally), f"{counted(tally.lines, 'line')}, {_megabytes(tally.size)}{span}"]
     if tally.cut:
         lines.append(f"{tally.cut} kinds of lines are longer than 16 KiB, and only their beginning was read")
     if shapes:
@@ -35,7 +51,10 @@ def as_text(tally: Tally) -> str:
         verb = "lines match" if total > 1 else "line matches"
         lines.append(f"{total} {verb} no error pattern ({_number_of(tally, shapes)}):")
         width = max(len(str(shape.count)) for shape in shapes[:_SHOWN])
-        lines += [f"  {shape.count:>{width}}  {shape.level or '-':7}  {_shown(shape)}" for shape in shapes[:_SHOWN]]
+        for shape in shapes[:_SHOWN]:
+            lines.append(f"  {shape.count:>{width}}  {shape.level or '-':7}  {_shown(shape)}")
+            if shape.site is not None and shape.open:
+                lines.append(f"  {'':{width}}           {shape.site.path}:{shape.site.line}: {shape.site.says}")
     if len(shapes) > _SHOWN:
         lines.append(f"  and {len(shapes) - _SHOWN} more shapes; --format json has all of them")
     if tally.dropped_shapes:
@@ -64,7 +83,7 @@ def _shown(shape: Shape) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
 
 
-def as_values(tally: Tally, findings: list[LogFinding]) -> dict[str, object]:
+def as_values(tally: Tally, findings: Sequence[LogFinding]) -> dict[str, object]:
     """All of it as plain values."""
     return {
         "findings": [as_data(finding) for finding in findings],
@@ -82,6 +101,8 @@ def as_values(tally: Tally, findings: list[LogFinding]) -> dict[str, object]:
                 "level": shape.level or None,
                 "lines": shape.count,
                 "example": visible(leaks.shown(shape.where.text)),
+                "source": f"{shape.site.path}:{shape.site.line}" if shape.site is not None else None,
+                "meaning": shape.site.says if shape.site is not None else None,
                 "log": visible(shape.where.log),
                 "line": shape.where.number,
             }

@@ -17,9 +17,12 @@ from typing import NamedTuple
 from fleetc.observe.amounts import Range, widen
 from fleetc.observe.blocks import LINE_LIMIT, whole_lines
 from fleetc.observe.clock import Moment
-from fleetc.observe.lines import Line, Stamp, line_of
+from fleetc.observe.lines import ERROR, INFO, Line, Stamp, line_of
+from fleetc.observe.lives import END, ORDERLY, SILENCE, START, Ended, Lives, role_of
 from fleetc.observe.matching import Candidates, Hit, Matcher
 from fleetc.observe.shapes import shape_of
+from fleetc.upstream.messages import CallSite, Table
+from fleetc.upstream.signatures import signatures
 
 MANY_SHAPES = 2000
 """The most shapes; lines of further ones are counted together."""
@@ -67,24 +70,40 @@ class Seen:
 
 @dataclass(slots=True)
 class Shape:
-    """Lines of one shape without a signature."""
+    """Lines of one shape without a signature. `site` is what prints them, where a source that is known does."""
 
     text: str
     level: str
     where: LogLine
     count: int = 0
+    site: CallSite | None = None
+    ends: bool = False
+    """Whether a process ends with such a line."""
+
+    @property
+    def open(self) -> bool:
+        """Whether nobody knows what to do about these lines, though they are errors."""
+        return self.level == ERROR and not self.ends
 
 
 @dataclass(slots=True, eq=False)
 class _Known:
-    """What is known about lines with one key. `singly`: each of them must be checked itself."""
+    """What is known about lines with one key. `singly`: each of them must be checked itself. `role`: what they are to
+    the life of their process, and `site` what prints them.
+    """
 
     hits: tuple[Hit, ...]
     shape: Shape | None
     stamp: Stamp | None
     probes: tuple[bytes, ...]
     singly: bool
+    role: str = ""
+    site: CallSite | None = None
     count: int = 0
+    watched: bool = False
+
+    def __post_init__(self) -> None:
+        self.watched = bool(self.hits or self.singly or self.role)
 
     @property
     def plain(self) -> bool:
@@ -95,8 +114,9 @@ class _Known:
 class Tally:
     """The counts of some logs."""
 
-    def __init__(self, matcher: Matcher) -> None:
-        self._matcher = matcher
+    def __init__(self, matcher: Matcher, sources: Table) -> None:
+        self._matcher, self._sources = matcher, sources
+        self.lives = Lives()
         self._suspects = Candidates(
             (literal.encode().translate(None, _LEFT_OUT).decode("latin-1"), literal) for literal in matcher.literals
         )
@@ -125,6 +145,7 @@ class Tally:
         """Count the lines of one log, from pieces of bytes."""
         self._log, self._line, self._clock = name, 0, None
         self._logs += 1
+        self.lives.begin_log()
         for block in whole_lines(pieces):
             self._count(block)
         self._settle()
@@ -142,7 +163,7 @@ class Tally:
                 known = self._learn(key, line, number)
                 known_of = self._known.get
             known.count += 1
-            if known.hits or known.singly:
+            if known.watched:
                 self._look_at(known, line, number)
         self._line = number
         self.lines += len(lines) - lines.count(b"") - lines.count(b"\r")
@@ -177,11 +198,23 @@ class Tally:
         parsed = line_of(line)
         hits = self._matcher.find(parsed.sourced)
         suspects = self._suspects.of(key.decode("latin-1"))
+        site = self._site(parsed)
+        bad = parsed.level == ERROR or any(not signatures()[hit.code].benign for hit in hits)
+        role = role_of(parsed, site, bad)
         if not hits:
-            return _Known((), self._shape_of(parsed, number), parsed.stamp, (), bool(suspects))
+            shape = self._shape_of(parsed, number)
+            shape.site, shape.ends = site, role == END
+            return _Known((), shape, parsed.stamp, (), bool(suspects), role, site)
         probes = tuple(literal.encode() for literal in suspects)
         singly = any(hit.parts for hit in hits) or not probes or not all(probe in line for probe in probes)
-        return _Known(hits, None, parsed.stamp, probes, singly)
+        return _Known(hits, None, parsed.stamp, probes, singly, role, site)
+
+    def _site(self, parsed: Line) -> CallSite | None:
+        """What prints a line that may be bad news."""
+        if parsed.level == INFO:
+            return None
+        file, _, line = parsed.source.partition("]")[0].partition(":")
+        return self._sources.match(file, parsed.text, int(line) if line.isdecimal() else 0)
 
     def _shape_of(self, parsed: Line, number: int) -> Shape:
         return self._shape(shape_of(parsed.text), parsed.level, number, parsed.text)
@@ -202,6 +235,10 @@ class Tally:
     def _look_at(self, known: _Known, line: bytes, number: int) -> None:
         """A line with a signature, possibly another than the first of its key."""
         hits, stamp, text = known.hits, known.stamp, ""
+        if known.role == ERROR:
+            self.lives.error(line)
+        elif known.role:
+            self._live(known, line, number)
         if known.singly or not all(probe in line for probe in known.probes):
             parsed = line_of(line[:LINE_LIMIT])
             hits, stamp, text = self._matcher.find(parsed.sourced), parsed.stamp, parsed.text
@@ -218,6 +255,18 @@ class Tally:
                 text = text or line_of(line[:LINE_LIMIT]).text
                 seen = self.seen[hit.code] = Seen(hit.code, LogLine(self._log, number, text[:_SAMPLE]))
             self._add(seen, hit, when)
+
+    def _live(self, known: _Known, line: bytes, number: int) -> None:
+        """A line with which a process starts or ends."""
+        parsed = line_of(line[:LINE_LIMIT])
+        when = parsed.stamp.of(line) if parsed.stamp is not None else None
+        place = (self._log, number, parsed.text[:_SAMPLE])
+        if known.role == START:
+            self.lives.start(line, parsed, Ended(SILENCE, *place))
+            return
+        code = next((hit.code for hit in known.hits), "")
+        ended = Ended(shape_of(parsed.text), *place, known.site, code)
+        self.lives.end(line, ended, known.role == ORDERLY, when)
 
     def _add(self, seen: Seen, hit: Hit, when: Moment | None) -> None:
         seen.count += 1

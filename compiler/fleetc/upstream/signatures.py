@@ -55,6 +55,9 @@ def signatures() -> dict[str, Signature]:
 
 def _read(path: Path) -> Signature:
     row = tomli.loads(path.read_text(encoding="utf-8"))
-    lists = {key: tuple(row.get(key, ())) for key in ("patterns", "change", "checks", "lines", "misses", "others", "documents")}
+    lists = {
+        key: tuple(row.get(key, ()))
+        for key in ("patterns", "change", "checks", "lines", "misses", "others", "documents")
+    }
     lists["patterns"] += lists["others"] + lists["documents"]
     return Signature(path.stem, **{**row, **lists})

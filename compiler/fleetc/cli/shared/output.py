@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fleetc.settings import Settings
     from fleetc.toml.document import Source
 
-PROBLEMS, USAGE, FAILURE = 1, 2, 3
+PROBLEMS, USAGE, FAILURE, UNKNOWN = 1, 2, 3, 4
 
 
 def answer(compiled: Compiled, form: Format, located: Sequence[Located], **more: Any) -> None:

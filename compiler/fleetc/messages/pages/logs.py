@@ -40,10 +40,23 @@ LOG_PAGES: dict[str, Page] = {
         "nothing can be said about that node.",
         "See what the host said; without a rollout it has no such node.",
     ),
+    "log-not-understood": Page(
+        "A log has errors that fleetc cannot explain.",
+        "nobody knows whether they matter: they are no sign of health, and none of a fault.",
+        "Read them in the report, the most frequent first. Where the source of the node has the call, its place and "
+        "what it does stand beside it.",
+    ),
     "log-times-jump": Page(
         "The times in a log go back.",
         "the clock of the host was set, or the logs of several nodes are mixed; rates and spans are then not exact.",
         "Look at the time service of the host if it was not you who mixed them.",
+    ),
+    "node-ended": Page(
+        "A node ended, by its own words, those of a panic, of systemd, Docker or the kernel; or it started again "
+        "without a word.",
+        "what runs on it stops; a unit or a container starts it again, and it may end for the same reason.",
+        "Mend what its last words name, and the error before them; without words it was killed, or the machine "
+        "stopped: see the journal of the host at that time.",
     ),
     "ticket-params-always-expired": Page(
         "Ticket parameters expire all the time.",
