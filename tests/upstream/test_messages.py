@@ -47,6 +47,50 @@ def test_a_call_is_known_at_another_line_and_in_a_release_without_table() -> Non
         assert [pair for pair in found if pair[1] is None or pair[1][0::3] != pair[0][0::3]] == []
 
 
+PUBLISHED = {
+    "orchestrator.go:179] manifestID=3 seqNo=11 Error receiving ticket sessionID=07 recipientRandHash=8a senderNonce=4: "
+    "invalid ticket senderNonce sender=0xc3 nonce=4 highest=7": ("core/orchestrator.go", "E"),
+    "starter.go:1099] No orchestrator specified; transcoding will not happen": ("cmd/livepeer/starter/starter.go", "E"),
+    'queue.go:150] Error redeeming err="execution reverted: ticket is expired"': ("pm/queue.go", "E"),
+    "mediaserver.go:856] manifestID=m clientIP=127.0.0.1 Couldn't detect input video stream codec": (
+        "server/mediaserver.go",
+        "W",
+    ),
+    "starter.go:853] expecting chainID of 1, but got 5. Did you": ("cmd/livepeer/starter/starter.go", "S"),
+    "orchestrator.go:178] Error receiving ticket manifestID=7f recipientRandHash=1d: TicketParams expired": (
+        "pm/recipient.go",
+        "T",
+    ),
+    "panic: Unrecoverable state, restart process": ("lpms/ffmpeg/ffmpeg_errors.go", "P"),
+    "panic: runtime error: invalid memory address or nil pointer dereference": ("go", "P"),
+    "flag provided but not defined: -aiServiceRegistry": ("go", "X"),
+    "ERROR: decoder.c:284] Non 4:2:0 pixel format detected in input : Invalid argument": ("lpms/ffmpeg/decoder.c", "R"),
+    "timestamp=2025-06-01 10:11:12 level=ERROR location=process.py:9:stop request_id=a message=Process join error: x": (
+        "ai-runner/runner/src/runner/live/process/process.py",
+        "E",
+    ),
+    "starter.go:853] I am of another program": ("cmd/livepeer/starter/starter.go", "S"),
+}
+NOBODYS = (
+    "starter.go:1] I am of another program",
+    "[h264 @ 0x7f] error while decoding MB 1 1",
+    "database.go:80] Error opening DB: x",
+)
+
+
+def test_lines_as_people_published_them() -> None:
+    """Those of older releases, too, whose lines are others."""
+    for text, expected in PUBLISHED.items():
+        site = _match(text)
+        assert site is not None and (site.path, site.level) == expected, text
+    assert [_match(text) for text in NOBODYS] == [None] * len(NOBODYS)
+
+
+def _match(text: str) -> CallSite | None:
+    source = re.match(r"(\w+\.go):([0-9]+)\] ", text)
+    return lookup().match(source[1], text[source.end() :], int(source[2])) if source else lookup().match("", text)
+
+
 def test_a_text_that_names_a_flag_leads_to_the_fields_that_set_it() -> None:
     """At the start all of them; elsewhere a dash may stand before another word."""
     shapes = [site.shape for site in _sites(RELEASES[-1]) if site.path.startswith("cmd/livepeer/")]

@@ -27,8 +27,11 @@ _EDGE = re.compile(r"[A-Za-z]*\{\}[A-Za-z]*")
 """A hole and the letters that it may lengthen."""
 _CONTEXT = re.compile(r"[A-Za-z]\w*=\S* ")
 """A name and a value, as the node writes them before a text: manifestID=a nonce=1."""
-_C = re.compile(r"(?:[A-Z]{4,7}: )?(?:[\w.-]+/)*(\w+\.c):([0-9]{1,6})\] ")
-"""The source that the C code of LPMS writes before a text."""
+_SOURCE = re.compile(
+    r"(?:[A-Z]{4,7}: )?(?:[\w.-]+/)*(\w+\.c):([0-9]{1,6})\] "
+    r"|timestamp=[0-9: -]{19} level=\w+ location=(\w+\.py):([0-9]{1,6}):.{0,400}? message="
+)
+"""The source that the C code of LPMS, or ai-runner, writes before a text."""
 _PANIC = "panic: "
 _MANY = 20
 _LONGEST = 4000
@@ -143,8 +146,8 @@ class Table:
         Where no call fits, it is the error that the text has.
         """
         words = words.strip()[:_LONGEST]
-        if not file and (c := _C.match(words)):
-            file, line, words = c[1], int(c[2]), words[c.end() :]
+        if not file and (own := _SOURCE.match(words)):
+            file, line, words = own[1] or own[3], int(own[2] or own[4]), words[own.end() :]
         starts = [0]
         while len(starts) <= _MANY and (named := _CONTEXT.match(words, starts[-1])):
             starts.append(named.end())
@@ -159,7 +162,7 @@ class Table:
 
     def _worth(self, row: _Row, line: int) -> tuple[int, bool, bool, bool, int]:
         here = row.lines.get(self.release, ())
-        kind = 1 if row.level == "T" else 3 if row.letters else 2 * (line in here)
+        kind = 1 if row.level == "T" else 3 if row.letters else 2 * (line in here and line > 0)
         return kind, line in here, row.level != "I", bool(here), row.letters
 
 
