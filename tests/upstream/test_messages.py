@@ -48,7 +48,7 @@ def test_a_call_is_known_at_another_line_and_in_a_release_without_table() -> Non
 
 
 PUBLISHED = {
-    "orchestrator.go:179] manifestID=3 seqNo=11 Error receiving ticket sessionID=07 recipientRandHash=8a senderNonce=4: "
+    "orchestrator.go:179] manifestID=3 seqNo=1 Error receiving ticket sessionID=07 recipientRandHash=8a senderNonce=4: "
     "invalid ticket senderNonce sender=0xc3 nonce=4 highest=7": ("core/orchestrator.go", "E"),
     "starter.go:1099] No orchestrator specified; transcoding will not happen": ("cmd/livepeer/starter/starter.go", "E"),
     'queue.go:150] Error redeeming err="execution reverted: ticket is expired"': ("pm/queue.go", "E"),
@@ -67,7 +67,7 @@ PUBLISHED = {
     "ERROR: decoder.c:284] Non 4:2:0 pixel format detected in input : Invalid argument": ("lpms/ffmpeg/decoder.c", "R"),
     "timestamp=2025-06-01 10:11:12 level=ERROR location=process.py:9:stop request_id=a message=Process join error: x": (
         "ai-runner/runner/src/runner/live/process/process.py",
-        "E",
+        "R",
     ),
     "starter.go:853] I am of another program": ("cmd/livepeer/starter/starter.go", "S"),
 }
