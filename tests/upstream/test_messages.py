@@ -29,13 +29,22 @@ def test_every_release_with_flags_has_its_calls() -> None:
     assert len(_sites(RELEASES[-1])) > 1000
 
 
+def test_every_file_has_its_part_of_the_node() -> None:
+    parts, used = set(upstream.load("messages.toml")["parts"]), {"go"}
+    for path, level, shape in ROWS:
+        part = max((part for part in parts if path.startswith(part)), key=len, default="")
+        assert part, f"messages.toml has no part for {path}"
+        used.add(part)
+        assert CallSite(path, 1, level, shape, RELEASES[-1]).says.count(". ") == 1
+    assert used == parts
+
+
 @for_each("release", RELEASES)
 def test_every_call_is_known_by_what_it_prints(release: Release) -> None:
     table = lookup(release)
     for number, site in enumerate(_sites(release)):
         file = site.path.rpartition("/")[2]
         assert table.match(file, "manifestID=5c1a9e clientIP=10.0.0.7 " + _printed(site, number), site.line) == site
-        assert site.says.count(". ") == 1
 
 
 def test_a_call_is_known_at_another_line_and_in_a_release_without_table() -> None:

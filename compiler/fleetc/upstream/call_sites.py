@@ -41,7 +41,7 @@ _PYTHON = re.compile(r"\blog(?:ging|ger)?\.(error|exception|critical|warn)(?:ing
 _PYTHON_TEXT = re.compile(r"[rfRF]*(?:\"((?:\\.|[^\"\\])*)\"|'((?:\\.|[^'\\])*)')")
 _HOLES = re.compile(r"\{\}(?:\{\})+")
 _BESIDE = re.compile(
-    r"(?:^|/)(?:tests?|examples?|scripts|contracts|dev|tools|cmd/(?!livepeer/)\w+)/|(?:_test|stub|testutil)\.go$"
+    r"(?:^|/)(?:tests?|examples?|scripts|contracts|dev|tools|cmd/(?!livepeer/)\w+)/|(?:_test|stub|testutil|\.pb|\.gen)\.go$"
 )
 _ENDS = re.compile(r"\s*(?:(return|continue|break|raise)\b|(?:os\.(?:Exit|_exit)|sys\.exit)\()")
 _FAR = 2000
