@@ -275,22 +275,19 @@ def tree(**changed: str) -> dict[str, str]:
 
 
 def test_source_that_has_all_of_it_gives_no_notice() -> None:
-    assert list(node_source.gone(tree(), tree())) == []
+    assert list(node_source.gone(tree())) == []
     assert list(node_source.new(tree(), tree())) == []
     assert node_source.report([], []) == ""
 
 
 def test_what_the_tables_have_and_the_source_has_not() -> None:
-    before, texts = tree(), tree()
+    texts = tree()
     texts["monitor/census.go"] = texts["monitor/census.go"].replace('"gateway_ticket_face_value"', '"another"')
     texts["server/webserver.go"] = texts["server/webserver.go"].replace('"/setMaxSessions"', '"/setSessions"')
-    texts["ai/runner/live_runner.go"] = ""
-    assert [(one.what, one.text, one.decided_in) for one in node_source.gone(texts, before)] == [
+    assert [(one.what, one.text, one.decided_in) for one in node_source.gone(texts)] == [
         ("a metric", "livepeer_gateway_ticket_face_value", "metrics.toml"),
         ("a path of a listener", "/setMaxSessions", "live_settings.toml"),
-        ("a text of logs", "live runner deregistered", "signatures/live-runner-gone.toml"),
     ]
-    assert "a text of logs" not in {one.what for one in node_source.gone(texts, {})}, "drivers write some of them"
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--before", type=Path, help="the source of the release before, to see what is new")
     parser.add_argument("--release", required=True, type=_release, help="release that the source is of")
     parser.add_argument("--write", action="store_true", help="write new and changed rows into the tables")
-    parser.add_argument("--beside", action="append", type=_beside, metavar="NAME=FOLDER", help=_BESIDE)
+    parser.add_argument("--beside", nargs=2, action="append", default=[], metavar=("NAME", "FOLDER"), help=_BESIDE)
     parser.add_argument("--table", type=Path, default=TABLE, help="the table, by default this package's own")
     options = parser.parse_args(words)
     if options.write and options.release < NEWEST_RELEASE:
@@ -40,14 +40,14 @@ def main(words: list[str] | None = None) -> int:
         whole = _texts(options.sources[0]) if len(options.sources) == 1 and options.sources[0].is_dir() else {}
         before = _texts(options.before) if options.before is not None else {}
         texts = [text for path, text in whole.items() if path.startswith(_FLAGS)]
-        beside = {f"{name}/{path}": text for name, top in options.beside or () for path, text in _texts(top).items()}
+        beside = {f"{name}/{path}": text for name, top in options.beside for path, text in _texts(Path(top)).items()}
         found = registrations(texts if whole else (path.read_text(encoding="utf-8") for path in options.sources))
     except (OSError, UnicodeDecodeError) as failure:
         parser.error(f"a file cannot be read: {failure}")
     if not found:
         parser.error("these files register no flags")
     differences = compare(found, table, options.release)
-    missing = list(node_source.gone(whole, before)) if whole else []
+    missing = list(node_source.gone(whole)) if whole else []
     fresh = list(node_source.new(whole, before)) if whole and before else []
     sys.stdout.write(report(differences, options.release) + node_source.report(missing, fresh))
     if beside:
@@ -73,13 +73,6 @@ def _texts(folder: Path) -> dict[str, str]:
 
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def _beside(text: str) -> tuple[str, Path]:
-    name, equals, folder = text.partition("=")
-    if not equals:
-        raise argparse.ArgumentTypeError(f"{text} has no folder; write it like lpms=FOLDER")
-    return name, Path(folder)
 
 
 def _release(text: str) -> Release:

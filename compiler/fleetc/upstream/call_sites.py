@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from string import ascii_letters
 from typing import NamedTuple
 
 from fleetc.upstream import Release, format_release
 from fleetc.upstream.go_text import arguments, operands, split, string_literal, without_comments
-from fleetc.upstream.messages import LETTERS, read
+from fleetc.upstream.messages import read
 
 
 class Call(NamedTuple):
@@ -40,9 +41,10 @@ _PYTHON = re.compile(r"\blog(?:ging|ger)?\.(error|exception|critical|warn)(?:ing
 _PYTHON_TEXT = re.compile(r"[rfRF]*(?:\"((?:\\.|[^\"\\])*)\"|'((?:\\.|[^'\\])*)')")
 _HOLES = re.compile(r"\{\}(?:\{\})+")
 _BESIDE = re.compile(
-    r"(?:^|/)(?:tests?|examples?|scripts|contracts|dev|tools|cmd/(?!livepeer/)\w+)/|(?:_test|stub|testutil)\.go$"
+    r"(?:^|/)(?:tests?|examples?|scripts|contracts|dev|tools|cmd/(?!livepeer/)\w+)/|(?:_test|stub|testutil|\.pb|\.gen)\.go$"
 )
 _ENDS = re.compile(r"\s*(?:(return|continue|break|raise)\b|(?:os\.(?:Exit|_exit)|sys\.exit)\()")
+_FAR = 2000
 
 
 def calls(texts: Mapping[str, str]) -> list[Call]:
@@ -56,9 +58,7 @@ def _python(path: str, text: str) -> Iterator[Call]:
         words, end = split(text, call.end())
         shape = "".join(found[1] or found[2] or "" for found in _PYTHON_TEXT.finditer(words[0] if words else ""))
         shape = re.sub(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}" + r"|%[sdrf]" * (len(words) > 1), "{}", shape)
-        margin = text[text.rfind("\n", 0, call.start()) : call.start()]
-        then = _ENDS.match(text, end + len(margin)) if text.startswith(margin, end) else None
-        level = "W" if call[1] == "warn" else "E" if not then else "R" if then[1] else "X"
+        level = "W" if call[1] == "warn" else _end(text, call.start(), end)
         yield Call(path, text.count("\n", 0, call.start()) + 1, level, _clean(shape.replace("\\n", "\n")) or "{}")
 
 
@@ -71,11 +71,24 @@ def _go(path: str, text: str) -> Iterator[Call]:
             continue
         number, name = text.count("\n", 0, call.start()), call["name"] or call["end"] or call["c"] or "T"
         level = "E" if call["form"] == "fErr" else "X" if name.lower() == "exit" else name[0].upper()
-        if level == "E" and call["form"] != "fErr" and (then := _ENDS.match(text, end)):
-            level = "X" if not then[1] else "S" if _function(lines, number) == "func StartLivepeer" else "R"
+        if level == "E" and call["form"] != "fErr":
+            level = "R" if call["c"] else _end(text, call.start(), end)
+            level = "S" if level == "R" and _function(lines, number) == "func StartLivepeer" else level
         shape = _clean("panic: " * (level == "P") + _shape(call, words))
         if level != "T" or (not text[: call.start()].endswith("panic(") and re.search("[A-Za-z]{3}", shape)):
             yield Call(path, number + 1, level, shape)
+
+
+def _end(text: str, start: int, end: int) -> str:
+    """The level of an error by what ends the block of lines behind its call."""
+    above = text[text.rfind("\n", 0, start) + 1 : start]
+    margin = above[: len(above) - len(above.lstrip())]
+    for line in text[end : end + _FAR].split("\n")[1:]:
+        if line.strip() and not line.startswith(margin):
+            break
+        if then := _ENDS.match(line) if line[len(margin) : len(margin) + 1].strip() else None:
+            return "R" if then[1] else "X"
+    return "E"
 
 
 def _function(lines: Sequence[str], number: int) -> str:
@@ -156,7 +169,7 @@ def with_calls(table: str, release: Release, found: Iterable[Call]) -> str:
 def _spans(order: Sequence[Release], lines: Mapping[Release, Sequence[int]]) -> str:
     """The lines by release: the letter of each release in which they are others than before, and they."""
     found, before = "", ""
-    for letter, release in zip(LETTERS, order, strict=False):
+    for letter, release in zip(ascii_letters, order, strict=False):
         now = ",".join(map(str, lines.get(release, ())))
         found += f"{letter}{now}" if now != before else ""
         before = now

@@ -11,28 +11,29 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
 from itertools import pairwise
+from string import ascii_letters
 from typing import Any, NamedTuple
 
 import tomli
 
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, Release, load, parse_release, text
 
-LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""The releases of `call_sites.toml`, in order."""
-
 Rows = dict[tuple[str, str, str], dict[Release, list[int]]]
 """The lines of calls by path, level and shape, and by release."""
 
 _SPAN = re.compile(r"([A-Za-z])([0-9,]*)")
 _WORD = re.compile(r"[A-Za-z]{3,}")
+_EDGE = re.compile(r"[A-Za-z]*\{\}[A-Za-z]*")
+"""A hole and the letters that it may lengthen."""
 _CONTEXT = re.compile(r"[A-Za-z]\w*=\S* ")
 """A name and a value, as the node writes them before a text: manifestID=a nonce=1."""
-_C = re.compile(r"(?:[A-Z]{4,7}: )?(?:[\w.-]+/)*(\w+\.c):([0-9]{1,6})\] ")
-"""The source that the C code of LPMS writes before a text."""
+_SOURCE = re.compile(
+    r"(?:[A-Z]{4,7}: )?(?:[\w.-]+/)*(\w+\.c):([0-9]{1,6})\] "
+    r"|timestamp=[0-9: -]{19} level=\w+ location=(\w+\.py):([0-9]{1,6}):.{0,400}? message="
+)
+"""The source that the C code of LPMS, or ai-runner, writes before a text."""
 _PANIC = "panic: "
 _MANY = 20
-_GO = "go"
-"""What stands for the path of Go's own libraries."""
 _LONGEST = 4000
 _LEAST = 12
 """The letters of an error's text that tell it from others."""
@@ -69,7 +70,8 @@ def _words() -> dict[str, Any]:
 
 def flags_named(words: str) -> tuple[str, ...]:
     """The flags that a text names, as -flag or 'flag'."""
-    found = (_FLAGS.get(name.casefold()) for name in re.findall(r"(?:(?<![\w-])--?|['`\"]-?)([A-Za-z]\w+)", words))
+    names = re.findall(r"(?:(?<![\w-])--?|['`\"]-?)([A-Za-z]\w+)", words)
+    found = (_FLAGS.get(_words()["misspelt"].get(name, name).casefold()) for name in names)
     return tuple(dict.fromkeys(name for name in found if name))
 
 
@@ -84,7 +86,8 @@ def read(table: str) -> tuple[tuple[Release, ...], Rows]:
         for line in lines.splitlines():
             level, spans, shape = line.split(" ", 2)
             found = [
-                (LETTERS.index(letter), [*map(int, filter(None, of.split(",")))]) for letter, of in _SPAN.findall(spans)
+                (ascii_letters.index(letter), [*map(int, filter(None, of.split(",")))])
+                for letter, of in _SPAN.findall(spans)
             ]
             rows[path, level, shape] = {
                 releases[at]: numbers
@@ -143,8 +146,8 @@ class Table:
         Where no call fits, it is the error that the text has.
         """
         words = words.strip()[:_LONGEST]
-        if not file and (c := _C.match(words)):
-            file, line, words = c[1], int(c[2]), words[c.end() :]
+        if not file and (own := _SOURCE.match(words)):
+            file, line, words = own[1] or own[3], int(own[2] or own[4]), words[own.end() :]
         starts = [0]
         while len(starts) <= _MANY and (named := _CONTEXT.match(words, starts[-1])):
             starts.append(named.end())
@@ -152,18 +155,15 @@ class Table:
         found = [row for row in (*near, *self._bare.get(file, ())) if row.fits(file, words, starts, line)]
         if not found:
             return None
-        site = self._site(max(found, key=lambda row: self._worth(row, line)), line)
-        return site._replace(level="P") if words.startswith(_PANIC) else site
+        row = max(found, key=lambda row: self._worth(row, line))
+        release = _nearest(row.lines, self.release)
+        lines, level = row.lines[release], "P" if words.startswith(_PANIC) else row.level
+        return CallSite(row.path, line if line in lines else lines[0], level, row.shape, release)
 
     def _worth(self, row: _Row, line: int) -> tuple[int, bool, bool, bool, int]:
         here = row.lines.get(self.release, ())
-        kind = 1 if row.level == "T" else 3 if row.letters else 2 * (line in here)
+        kind = 1 if row.level == "T" else 3 if row.letters else 2 * (line in here and line > 0)
         return kind, line in here, row.level != "I", bool(here), row.letters
-
-    def _site(self, row: _Row, line: int) -> CallSite:
-        release = _nearest(row.lines, self.release)
-        lines = row.lines[release]
-        return CallSite(row.path, line if line in lines else lines[0], row.level, row.shape, release)
 
 
 def _nearest(releases: Collection[Release], to: Release) -> Release:
@@ -178,7 +178,7 @@ def _index() -> tuple[tuple[Release, ...], dict[str, list[_Row]], dict[str, list
     for other in _words()["others"]:
         path, level, shape = other.split(" ", 2)
         rows[path, level, shape] = {release: [0] for release in releases}
-    words = {key: _whole_words(key[2]) for key in rows}
+    words = {key: set(_WORD.findall(_EDGE.sub(" ", key[2]))) for key in rows}
     often = Counter(word for found in words.values() for word in found)
     by_word: dict[str, list[_Row]] = {}
     bare: dict[str, list[_Row]] = {}
@@ -190,12 +190,7 @@ def _index() -> tuple[tuple[Release, ...], dict[str, list[_Row]], dict[str, list
     return releases, by_word, bare
 
 
-def _whole_words(shape: str) -> set[str]:
-    """The words of a shape that no value can lengthen."""
-    return set(_WORD.findall(re.sub(r"[A-Za-z]*\{\}[A-Za-z]*", " ", shape)))
-
-
 @lru_cache(maxsize=4)
-def lookup(release: Release = NEWEST_RELEASE) -> Table:
-    """The calls seen from a release."""
-    return Table(release)
+def lookup(release: Release | None = None) -> Table:
+    """The calls seen from a release; from the newest where it is not known."""
+    return Table(release or NEWEST_RELEASE)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from fleetc.upstream import load
 from fleetc.upstream.go_text import without_comments
-from fleetc.upstream.signatures import signatures
 
 _TEXT = r"\"((?:\\.|[^\"\\\n])*)\""
 
@@ -87,8 +86,8 @@ def facts(texts: Mapping[str, str]) -> dict[str, frozenset[str]]:
     }
 
 
-def gone(texts: Mapping[str, str], before: Mapping[str, str]) -> Iterator[Notice]:
-    """What the tables have and a source no longer has. Texts of logs need the source `before`: drivers write some."""
+def gone(texts: Mapping[str, str]) -> Iterator[Notice]:
+    """What the tables have and a source no longer has."""
     known = facts(texts)
     for name in load("metrics.toml")["metrics"]:
         if name.startswith("livepeer_") and name.removeprefix("livepeer_") not in known[_METRICS]:
@@ -96,11 +95,6 @@ def gone(texts: Mapping[str, str], before: Mapping[str, str]) -> Iterator[Notice
     for path in sorted(_live_paths()):
         if path not in known[_PATHS]:
             yield Notice(_PATHS, path, "live_settings.toml")
-    now, then = "\n".join(texts.values()), "\n".join(before.values())
-    for code, signature in signatures().items():
-        lost = [text for text in map(_in_source, signature.patterns) if text in then and text not in now]
-        for text in dict.fromkeys(lost):
-            yield Notice("a text of logs", text, f"signatures/{code}.toml")
 
 
 def new(texts: Mapping[str, str], before: Mapping[str, str]) -> Iterator[Notice]:
@@ -115,11 +109,6 @@ def _live_paths() -> set[str]:
     """The paths of live settings and their values; paths of metrics are another program's."""
     rows = load("live_settings.toml")["settings"].values()
     return {path for row in rows for path in (row["set"], *row.get("read", ())[:1]) if path != "/metrics"}
-
-
-def _in_source(pattern: str) -> str:
-    """The longest literal part of a log pattern in the source, without values and their names."""
-    return max((part.strip() for part in re.split(r"\{\}|\w+=|[\"':%]", pattern.removeprefix("^"))), key=len)
 
 
 def report(missing: list[Notice], fresh: list[Notice]) -> str:

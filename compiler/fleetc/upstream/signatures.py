@@ -5,12 +5,12 @@ them in logs, and by `messages/explain.py`, which has a page for each.
 
 The keys of a file: `severity` is error, warning or note, and a note is benign; `what`, `why` and `handling` are the
 page; `patterns` are texts of a log line behind its source, as in "transcoder.go:282] text". {} is any text of the line;
-^ is its beginning. A short text that other programs write too has the file of the node before it. A test ties patterns to
-`call_sites.toml`; those in `others` have words of another program (kernel, driver, library, RPC), and those in
-`documents` are how documents put it, which no program prints. `change` names the
-fields that may need a change, and `checks` the codes of `fleetc check` for the same fault. A `general` signature only
-counts in lines that match no other. `lines` are lines that it must find, in real forms and in the wording of the
-documents, and `misses` lines that it must not.
+^ is its beginning. A short text that other programs write too has the file of the node before it. A test ties patterns
+to `call_sites.toml`. Those in `others` have words of another program (kernel, driver, library, RPC); those in
+`documents` are how documents put it, and no program prints them. `change` names the fields that may need a change, and
+`checks` the codes of `fleetc check` for the same fault. A `general` signature only counts in lines that match no other.
+`lines` are lines that it must find, in real forms and in the wording of the documents, and `misses` those that it must
+not.
 """
 
 from __future__ import annotations
@@ -55,9 +55,7 @@ def signatures() -> dict[str, Signature]:
 
 def _read(path: Path) -> Signature:
     row = tomli.loads(path.read_text(encoding="utf-8"))
-    lists = {
-        key: tuple(row.get(key, ()))
-        for key in ("patterns", "change", "checks", "lines", "misses", "others", "documents")
-    }
+    keys = ("patterns", "change", "checks", "lines", "misses", "others", "documents")
+    lists = {key: tuple(row.get(key, ())) for key in keys}
     lists["patterns"] += lists["others"] + lists["documents"]
     return Signature(path.stem, **{**row, **lists})
