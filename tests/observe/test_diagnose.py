@@ -53,7 +53,7 @@ def test_text_without_a_spec(place: Path, snapshot: object) -> None:
     lines += [glog(f"Processing segment bytes={n}") for n in range(500)] + [glog("odd thing 7", level="E")] * 2
     run = diagnose(log(place, *lines))
     assert run.stdout == snapshot
-    assert (run.returncode, run.stderr) == (0, "")
+    assert (run.returncode, run.stderr) == (4, "")
 
 
 def test_text_with_a_spec(place: Path, snapshot: object) -> None:
@@ -352,12 +352,16 @@ def test_forms_of_check(form: str, place: Path) -> None:
 def test_nothing_found_is_said(place: Path) -> None:
     run = diagnose(log(place, "hello"))
     assert run.returncode == 0
-    assert run.stdout.startswith("no problems\n\n1 line")
+    assert run.stdout.startswith(
+        "no problems\n\nproblems: 0, harmless: 0, kinds of errors that are not understood: 0\n1 line"
+    )
 
 
 def test_empty_log(place: Path) -> None:
     (place / "node.log").write_bytes(b"")
-    assert diagnose("node.log").stdout.startswith("no problems\n\n0 lines, 0 bytes")
+    assert diagnose("node.log").stdout.startswith(
+        "no problems\n\nproblems: 0, harmless: 0, kinds of errors that are not understood: 0\n0 lines, 0 bytes"
+    )
 
 
 def test_log_that_cannot_be_read_is_an_error_and_the_others_are_read(place: Path) -> None:

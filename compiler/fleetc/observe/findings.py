@@ -85,7 +85,10 @@ def _combined(tally: Tally) -> Iterator[LogFinding]:
 
 def _ended(tally: Tally, ended: Ended) -> LogFinding:
     """Processes that ended in the same way, and what their last words name."""
-    words = signatures()[ended.code].what.removesuffix(".") if ended.code else visible(leaks.shown(ended.words))
+    words = visible(leaks.shown(ended.words))
+    if ended.code:
+        known = signatures()[ended.code].what.removesuffix(".")
+        words = known[:1].lower() + known[1:]
     what = f"a node ended{'' if ended.count == 1 else f' {ended.count} times'}"
     what += ", and its log does not say why" if ended.words == SILENCE else f": {words}"
     if ended.befores:

@@ -22,10 +22,10 @@ ERROR, START, END, ORDERLY = "error", "start", "end", "orderly"
 _STARTS = ("*----", "***Livepeer is running on the", "Livepeer Node version: ")
 """The first words of lines that a start prints, in their order; the first one is printed twice."""
 _ENDS = re.compile(
-    r"panic: |fatal error: |Main process exited, code=(?!exited, status=0)|Failed with result 'oom-kill'|"
+    r"panic: |fatal error: |\S+: Main process exited, code=(?!exited, status=0)|"
     r".*\bexited with code [1-9]|.*Out of memory: Killed process [0-9]+ \(livepeer|Shutdown timed out, forcing exit"
 )
-_ORDERLY = re.compile(r"Exiting Livepeer: |Graceful shutdown complete|Main process exited, code=exited, status=0")
+_ORDERLY = re.compile(r"Exiting Livepeer: |Graceful shutdown complete|\S+: Main process exited, code=exited, status=0")
 _COMPOSE = re.compile(rb"[\w.-]{1,80} +\| ")
 _ERRORS = 8
 _MANY = 200
