@@ -8,7 +8,7 @@ from pathlib import Path
 from fleetc import upstream
 from fleetc.upstream import NEWEST_RELEASE
 from fleetc.upstream.__main__ import TABLE, main
-from fleetc.upstream.call_sites import Call, calls, with_calls
+from fleetc.upstream.call_sites import calls, with_calls
 from fleetc.upstream.messages import read
 
 STARTER = """
@@ -69,7 +69,7 @@ PRINTED = [
 
 def test_calls_of_go() -> None:
     found = calls({PATH: STARTER, "cmd/devtool/main.go": STARTER, "server/rpc_test.go": STARTER})
-    assert found == [Call(PATH, *row) for row in PRINTED]
+    assert found == [(PATH, *row) for row in PRINTED]
 
 
 def test_calls_of_python() -> None:
@@ -81,12 +81,12 @@ def test_table_of_a_release_is_replaced_and_the_others_stay() -> None:
     table = upstream.text("call_sites.toml")
     releases, rows = read(table)
     again = [
-        Call(path, line, level, shape)
+        (path, line, level, shape)
         for (path, level, shape), lines in rows.items()
         for line in lines.get(NEWEST_RELEASE, ())
     ]
     assert with_calls(table, NEWEST_RELEASE, again) == table
-    newer = read(with_calls(table, (9, 0, 0), [Call(PATH, 7, "E", "A new text")]))
+    newer = read(with_calls(table, (9, 0, 0), [(PATH, 7, "E", "A new text")]))
     assert newer == ((*releases, (9, 0, 0)), {**rows, (PATH, "E", "A new text"): {(9, 0, 0): [7]}})
 
 

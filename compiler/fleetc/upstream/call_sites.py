@@ -1,7 +1,7 @@
 """Reads out of sources what a program prints when something is wrong: each call that logs, or ends it, with its shape.
 
-In: Go and Python texts by path. Out: `Call`s, and the text of `call_sites.toml` with those of one release. In a shape
-{} stands for a value. Tests and programs beside the main one are left out. Pure; `__main__.py` reads the files.
+In: Go, C and Python texts by path. Out: `Call`s, and the text of `call_sites.toml` with those of one release. {} stands
+for a value. Tests and programs beside the main one are left out. Pure; `__main__.py` reads the files.
 """
 
 from __future__ import annotations
@@ -10,30 +10,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from string import ascii_letters
-from typing import NamedTuple
 
 from fleetc.upstream import Release, format_release
 from fleetc.upstream.go_text import arguments, operands, split, string_literal, without_comments
 from fleetc.upstream.messages import read
 
+Call = tuple[str, int, str, str]  # path, line, level as a letter that `call_sites.toml` explains, and shape
 
-class Call(NamedTuple):
-    """One call. `level` is a letter that `call_sites.toml` explains."""
-
-    path: str
-    line: int
-    level: str
-    shape: str
-
-
-_GO = re.compile(
+_GO = re.compile(  # a call that logs, one that ends the process, and an error's text, which another call prints
     r"\b(?P<log>glog|clog|slog|log)(?:\.V\([^()]*\))?\.(?:Public)?(?P<name>Info|Error|Warn|Fatal|Exit|Panic)"
     r"(?:ing)?(?P<form>f|fErr|ln|Context)?\("
     r"|(?<![\w.])(?P<end>panic|exit)\("
     r"|(?P<text>\bfmt\.Errorf|\berrors\.(?:Errorf|New|Wrapf?)|\bstatus\.Errorf?|\brespond\w*|\bhttp\.Error)\("
     r"|\b(?:Desc|Message):(?= *(?:\"|fmt\.S))|\bLPMS_(?P<c>ERR|WARN|INFO)\w*\("
 )
-"""A call that logs, one that ends the process, and an error's text, which another call prints."""
 _HELPER = re.compile(r"\bfunc exit\(")
 _FORMATTED = re.compile(r"(?:fmt\.(?:Sprintf|Errorf)|errors\.(?:Errorf|New))\(")
 _VERB = re.compile(r"%(%|[-+# 0]*(?:\d+|\*)?(?:\.\d*)?[a-zA-Z])")
@@ -49,8 +39,8 @@ _FAR = 2000
 
 def calls(texts: Mapping[str, str]) -> list[Call]:
     """The calls of a source, by path and line."""
-    readers = {path: _python if path.endswith(".py") else _go for path in sorted(texts) if not _BESIDE.search(path)}
-    return [call for path, reader in readers.items() for call in reader(path, texts[path])]
+    paths = [path for path in sorted(texts) if not _BESIDE.search(path)]
+    return [call for path in paths for call in (_python if path.endswith(".py") else _go)(path, texts[path])]
 
 
 def _python(path: str, text: str) -> Iterator[Call]:
@@ -59,7 +49,7 @@ def _python(path: str, text: str) -> Iterator[Call]:
         shape = "".join(found[1] or found[2] or "" for found in _PYTHON_TEXT.finditer(words[0] if words else ""))
         shape = re.sub(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}" + r"|%[sdrf]" * (len(words) > 1), "{}", shape)
         level = "W" if call[1] == "warn" else _end(text, call.start(), end)
-        yield Call(path, text.count("\n", 0, call.start()) + 1, level, _clean(shape.replace("\\n", "\n")) or "{}")
+        yield path, text.count("\n", 0, call.start()) + 1, level, _clean(shape.replace("\\n", "\n")) or "{}"
 
 
 def _go(path: str, text: str) -> Iterator[Call]:
@@ -76,7 +66,7 @@ def _go(path: str, text: str) -> Iterator[Call]:
             level = "S" if level == "R" and _function(lines, number) == "func StartLivepeer" else level
         shape = _clean("panic: " * (level == "P") + _shape(call, words))
         if level != "T" or (not text[: call.start()].endswith("panic(") and re.search("[A-Za-z]{3}", shape)):
-            yield Call(path, number + 1, level, shape)
+            yield path, number + 1, level, shape
 
 
 def _end(text: str, start: int, end: int) -> str:
@@ -155,8 +145,8 @@ def with_calls(table: str, release: Release, found: Iterable[Call]) -> str:
     releases, rows = read(table)
     for of_release in rows.values():
         of_release.pop(release, None)
-    for call in found:
-        rows.setdefault((call.path, call.level, call.shape), {}).setdefault(release, []).append(call.line)
+    for path, line, level, shape in found:
+        rows.setdefault((path, level, shape), {}).setdefault(release, []).append(line)
     order = sorted({*releases, release})
     names = ", ".join(f'"{format_release(one)}"' for one in order)
     parts = [table[: table.index("\nreleases = ")], f"\nreleases = [{names}]\n\n[sources]\n"]

@@ -18,31 +18,24 @@ import tomli
 
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, Release, load, parse_release, text
 
-Rows = dict[tuple[str, str, str], dict[Release, list[int]]]
-"""The lines of calls by path, level and shape, and by release."""
+Rows = dict[tuple[str, str, str], dict[Release, list[int]]]  # lines by path, level and shape, and by release
 
 _SPAN = re.compile(r"([A-Za-z])([0-9,]*)")
 _WORD = re.compile(r"[A-Za-z]{3,}")
-_EDGE = re.compile(r"[A-Za-z]*\{\}[A-Za-z]*")
-"""A hole and the letters that it may lengthen."""
-_CONTEXT = re.compile(r"[A-Za-z]\w*=\S* ")
-"""A name and a value, as the node writes them before a text: manifestID=a nonce=1."""
-_SOURCE = re.compile(
+_EDGE = re.compile(r"[A-Za-z]*\{\}[A-Za-z]*")  # a hole, and letters that its value may lengthen
+_CONTEXT = re.compile(r"[A-Za-z]\w*=\S* ")  # as the node writes before a text: manifestID=a nonce=1
+_SOURCE = re.compile(  # what the C code of LPMS, and ai-runner, write before a text
     r"(?:[A-Z]{4,7}: )?(?:[\w.-]+/)*(\w+\.c):([0-9]{1,6})\] "
     r"|timestamp=[0-9: -]{19} level=\w+ location=(\w+\.py):([0-9]{1,6}):.{0,400}? message="
 )
-"""The source that the C code of LPMS, or ai-runner, writes before a text."""
 _PANIC = "panic: "
 _MANY = 20
 _LONGEST = 4000
-_LEAST = 12
-"""The letters of an error's text that tell it from others."""
+_LEAST = 12  # letters of an error's text that tell it from others
 
 
 class CallSite(NamedTuple):
-    """A call that prints a line. `line` is its place in the source of `release`, which is the one asked for, or the
-    nearest one that has the call.
-    """
+    """A call that prints a line, and its place in the source of `release`: the one asked for or the nearest with it."""
 
     path: str
     line: int
@@ -85,22 +78,17 @@ def read(table: str) -> tuple[tuple[Release, ...], Rows]:
     for path, lines in data.get("sources", {}).items():
         for line in lines.splitlines():
             level, spans, shape = line.split(" ", 2)
-            found = [
-                (ascii_letters.index(letter), [*map(int, filter(None, of.split(",")))])
-                for letter, of in _SPAN.findall(spans)
-            ]
+            found = [(ascii_letters.index(letter), numbers) for letter, numbers in _SPAN.findall(spans)]
             rows[path, level, shape] = {
-                releases[at]: numbers
-                for (first, numbers), (end, _) in pairwise([*found, (len(releases), [])])
-                for at in range(first, end)
-                if numbers
+                release: list(map(int, numbers.split(",")))
+                for (first, numbers), (end, _) in pairwise([*found, (len(releases), "")])
+                for release in (releases[first:end] if numbers else ())
             }
     return releases, rows
 
 
 class _Row(NamedTuple):
-    """The calls with one shape in a file; `letters` is how many the shape has, and `pieces` are what is around its
-    holes."""
+    """The calls with one shape in a file; `pieces` are what is around its holes."""
 
     path: str
     level: str
