@@ -63,8 +63,8 @@ def test_several_words_of_one_end_are_one_end() -> None:
 
 
 def test_containers_in_one_stream_have_lives_of_their_own() -> None:
-    a, b = (lambda line: f"orch-1   | {line}"), (lambda line: f"gw-1 | {line}")
-    (end,) = ends(*map(a, START), *map(b, START), b(FULL), a("panic: out of luck"))
+    orch, gate = [f"orch-1   | {line}" for line in START], [f"gw-1 | {line}" for line in [*START, FULL]]
+    (end,) = ends(*orch, *gate, "orch-1   | panic: out of luck")
     assert end.what == "a node ended: panic: out of luck; 2 starts in all", "the error is of the other container"
 
 
