@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -113,31 +114,52 @@ def test_a_tree_that_somebody_edits_is_left_alone(fleet: Path) -> None:
         assert process.wait(HANGS) == 0
 
 
-def test_on_a_terminal_each_answer_stands_alone(fleet: Path) -> None:
+def test_on_a_terminal_each_answer_stands_alone_and_stays(fleet: Path) -> None:
+    """Sound, wrong, unreadable and missing specs, a broken overlay and a broken rule."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(COMMAND, cwd=fleet, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+    process = subprocess.Popen(
+        [*COMMAND, "--overlay", "night.toml"], cwd=fleet, stdin=theirs, stdout=theirs, stderr=theirs,
+        start_new_session=True,
+    )  # fmt: skip
     os.close(theirs)
+    spec, overlay, rules = fleet / "fleet.toml", fleet / "night.toml", fleet / "policy"
+    text = spec.read_text(encoding="utf-8")
+    rounds: list[tuple[Callable[[], object], str]] = [
+        (lambda: _save(fleet, '"1500 wei / pixel"', '"1600 wei / pixel"'), "Review of two-regions"),
+        (lambda: _save(fleet, '"1600 wei / pixel"', '"1000 wei / pixel"'), "1 error"),
+        (lambda: spec.write_text(text + "[half", encoding="utf-8"), "error[toml-syntax]"),
+        (spec.unlink, "error[spec-missing]"),
+        (lambda: spec.write_text(text, encoding="utf-8"), "files written"),
+        (lambda: overlay.write_text("[gateways.nobody]\n", encoding="utf-8"), "night.toml:1"),
+        (lambda: overlay.write_text("", encoding="utf-8"), "files written"),
+        (rules.mkdir, "files written"),
+        (lambda: (rules / "one.star").write_text("def check(", encoding="utf-8"), "one.star:1"),
+    ]
     seen = b""
     with killed_on_error(process):
 
-        def until(words: bytes) -> None:
+        def screen(words: str, cleared: int) -> str:
+            """What stands on the screen once it has the words; all before the last clearing is gone."""
             nonlocal seen
-            while words not in seen:
-                seen += os.read(ours, 65536)
+            begun = time.monotonic()
+            while (shown := seen.split(b"\x1b[2J")) and (len(shown) <= cleared or words.encode() not in shown[-1]):
+                assert time.monotonic() - begun < HANGS, (words, shown[-1])
+                if select.select([ours], [], [], 1)[0]:
+                    seen += os.read(ours, 65536)
+            return shown[-1].decode()
 
-        until(b"files written")
-        assert b"\x1b[2J" not in seen
-        _save(fleet, '"1500 wei / pixel"', '"1600 wei / pixel"')
-        until(b"\x1b[2J")
-        seen = seen.partition(b"\x1b[2J")[2]
-        until(b"files written")
+        overlay.touch()
+        screen("files written", 0)
+        for number, (change, words) in enumerate(rounds, 1):
+            change()
+            screen(words, number)
+            time.sleep(0.4)
+            while select.select([ours], [], [], 0)[0]:
+                seen += os.read(ours, 65536)
+            assert words in screen(words, number), "what was shown stays"
         process.send_signal(signal.SIGINT)
-        with suppress(OSError):
-            while more := os.read(ours, 65536):
-                seen += more
         assert process.wait(HANGS) == 0
     os.close(ours)
-    assert b"Review of two-regions" in seen
 
 
 def test_standard_input_cannot_be_watched(fleet: Path) -> None:

@@ -62,6 +62,7 @@ def watch(spec: Path, output: Path | None, overlay: list[Path] | None) -> None:
             _wait(watched, seen)
             if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
                 sys.stdout.write(_CLEAR)
+                sys.stdout.flush()  # else it would wipe what the next round writes to the other stream
     except KeyboardInterrupt:
         return
 
