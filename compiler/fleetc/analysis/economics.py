@@ -151,7 +151,6 @@ class Market:
     """
 
     def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
         scale = Scale(fleet.rates)
         self._buyers = {name: Node("gateways", name, gateway) for name, gateway in sorted(fleet.gateways.items())}
         self.caps = {name: caps_of(fleet, scale, node) for name, node in self._buyers.items()}
@@ -170,16 +169,16 @@ class Market:
         self._sold: dict[str, dict[Goods, PriceEntry | None]] = {}
         for node in fleet.nodes:
             if isinstance(node.settings, Orchestrator):
-                self._add_seller(scale, node, node.settings)
+                self._add_seller(fleet, scale, node, node.settings)
         self._shared: dict[tuple[str | None, int], dict[Goods, Ranked]] = {}
         self._views: dict[tuple[object, ...], View] = {}
         self._view_of: dict[str, View] = {}
 
-    def _add_seller(self, scale: Scale, node: Node, orchestrator: Orchestrator) -> None:
+    def _add_seller(self, fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator) -> None:
         name = node.name
-        sold = self._sold[name] = offers_of(self._fleet, scale, node, orchestrator)
+        sold = self._sold[name] = offers_of(fleet, scale, node, orchestrator)
         self.offers[name] = {goods: entry for goods, entry in sold.items() if entry is not None}
-        for account, goods, entry in special_offers(self._fleet, scale, node, orchestrator):
+        for account, goods, entry in special_offers(fleet, scale, node, orchestrator):
             if goods in sold:
                 self.special.setdefault(account, {})[name, goods] = entry
                 self.special_of.setdefault((name, goods), {})[account] = entry
