@@ -12,7 +12,7 @@ import stat
 import tarfile
 from collections.abc import Iterator
 
-from .places import MARKERS, RECORD, RELEASES, UNITS, Json, RefusedError
+from .places import CURRENT, MARKERS, RECORD, RELEASES, UNITS, Json, RefusedError
 from .system import hexdigest, must, names_in, read, read_json, read_state, remove, run, sync_directory
 
 
@@ -136,10 +136,17 @@ def finish_release(new: str, release: str) -> None:
 
 
 def runtime_here(node: str) -> str:
-    """How a node runs here now: whatever has a unit, or was about to get one, has no container."""
-    begun = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace").split()
-    has_unit = os.path.lexists("%s/%s.service" % (UNITS, unit_of(node)))
-    return "systemd" if has_unit or begun == ["starting", "systemd"] else "docker"
+    """How a node runs here now. Its record says so, but for one of before fleetc, or of an older one: that has a unit."""
+    recorded = started_from(node)[-1:]
+    if recorded in (["systemd"], ["docker"]):
+        return recorded[0]
+    places = (UNITS, "%s/%s" % (CURRENT, node))
+    return "systemd" if any(os.path.lexists("%s/%s.service" % (place, unit_of(node))) for place in places) else "docker"
+
+
+def started_from(node: str) -> list[str]:
+    """The record of how a node was started: digests of files and secrets, or "starting", then how it runs."""
+    return (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace").split()
 
 
 def whole(release: str) -> str:
