@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from .judging import judged_here
 from .places import CURRENT, MARKERS, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, Json
 from .processes import processes_of_containers, processes_of_units
-from .releases import digest_in, started_from, release_at, runtime_here, service_in
+from .releases import digest_in, release_at, runtime_here, service_in, started_from
 from .secret_files import digest_of_secrets, secrets_at
 from .stack.checkout import commit_of, commit_wanted, is_managed
 from .stack.looking import look_at_stack, secrets_it_had

@@ -136,7 +136,7 @@ def finish_release(new: str, release: str) -> None:
 
 
 def runtime_here(node: str) -> str:
-    """How a node runs here now. Its record says so, but for one of before fleetc, or of an older one: that has a unit."""
+    """How a node runs here now, by its record; without one, or with one of an older fleetc, by whether it has a unit."""
     recorded = started_from(node)[-1:]
     if recorded in (["systemd"], ["docker"]):
         return recorded[0]

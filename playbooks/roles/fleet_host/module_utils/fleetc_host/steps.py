@@ -27,9 +27,9 @@ def steps(now: Json | None, wanted: Json) -> list[Json]:
     `now` is what the host runs, None where nobody knows; `wanted` what it shall run, nodes in the order in which they
     start. Both have the digest of a release and processes: node, digest, runtime, and what is known of running,
     project, turn, secrets, what differs from that release (drift, unlinked, was_set, ill, unanswered), and of settings
-    that can be changed live: rest, live and silent. `wanted` also says how such a change is made, and in `out` until when and
-    why nodes are out of service. `do` is copy, keep, ensure, retire, start, restart, live, or halt: nothing may be
-    done. It is ill or unknown where no step helps a node that is not well, or does not answer.
+    that can be changed live: rest, live and silent. `wanted` also says how such a change is made, and in `out` until
+    when and why nodes are out of service. `do` is copy, keep, ensure, retire, start, restart, live, or halt: nothing
+    may be done. It is ill or unknown where no step helps a node that is not well, or does not answer.
     """
     units = [process for process in wanted["processes"] if is_of_stack(process)]
     nodes = [process for process in wanted["processes"] if not is_of_stack(process)]
