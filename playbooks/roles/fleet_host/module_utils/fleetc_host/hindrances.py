@@ -20,7 +20,7 @@ def hindrance(wanted: Json, failure: Exception | None) -> str:
     if isinstance(failure, OSError) and failure.errno in UNWRITABLE:
         return "%s: %s" % (failure.filename or "the disk", failure.strerror)
     in_docker = wanted["runtime"] == "docker" or wanted.get("stack")
-    if in_docker and ("Docker daemon" in str(failure) or processes_of_containers([""]) is None):
+    if "Docker daemon" in str(failure) or (in_docker and processes_of_containers([""]) is None):
         return "Docker does not answer"
     ports = {port for one in wanted["services"] for port in (one.get("health") or {}).get("ports", ())}
     held = [(port, holder_of(inode)) for _, port, inode in listeners("tcp") if port in ports]

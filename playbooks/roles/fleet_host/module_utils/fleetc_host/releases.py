@@ -12,7 +12,7 @@ import stat
 import tarfile
 from collections.abc import Iterator
 
-from .places import CURRENT, MARKERS, RECORD, RELEASES, UNITS, Json, RefusedError
+from .places import MARKERS, RECORD, RELEASES, UNITS, Json, RefusedError
 from .system import hexdigest, must, names_in, read, read_json, read_state, remove, run, sync_directory
 
 
@@ -136,12 +136,11 @@ def finish_release(new: str, release: str) -> None:
 
 
 def runtime_here(node: str) -> str:
-    """How a node runs here now, by its record; without one, or with one of an older fleetc, by whether it has a unit."""
+    """How a node runs here now, by its record; one that fleetc has not started yet, by whether it has a unit."""
     recorded = started_from(node)[-1:]
     if recorded in (["systemd"], ["docker"]):
         return recorded[0]
-    places = (UNITS, "%s/%s" % (CURRENT, node))
-    return "systemd" if any(os.path.lexists("%s/%s.service" % (place, unit_of(node))) for place in places) else "docker"
+    return "systemd" if os.path.lexists("%s/%s.service" % (UNITS, unit_of(node))) else "docker"
 
 
 def started_from(node: str) -> list[str]:

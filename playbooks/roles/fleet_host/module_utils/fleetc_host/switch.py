@@ -209,9 +209,9 @@ def try_again(switch: Json, why: str) -> None:
     """Arm a timer that tries this way back again, whatever of it can be written down."""
     start_timer("%s-%s-%s" % (TIMER, switch["id"], os.urandom(4).hex()), AGAIN_SECONDS, switch["id"])
     words = "%s; the host tries again every %d s" % (why, AGAIN_SECONDS)
-    now = time.monotonic()
-    tries = switch.get("tries", 0) + 1
-    switch.update(tries=tries, until=now + AGAIN_SECONDS, waits={"words": [words], "since": now, "limit": 0})
+    now, then = time.monotonic(), time.monotonic() + AGAIN_SECONDS
+    switch.update(tries=switch.get("tries", 0) + 1, until=then, entered=then)  # until then nobody else begins
+    switch["waits"] = {"words": [words], "since": now, "limit": 0}
     with contextlib.suppress(OSError):
         write_json(SWITCH, switch)
 
@@ -291,7 +291,7 @@ def wait_for_end(identity: str) -> Json:
                 with locked(0):
                     tried = True
                     end_dead(identity)
-            except (RefusedError, OSError):  # whoever carries it out holds the lock, or it broke off again
+            except RefusedError:  # whoever carries it out holds the lock, or it cannot go back now
                 pass
         time.sleep(0.2)
 
