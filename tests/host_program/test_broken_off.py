@@ -554,7 +554,8 @@ def test_whoever_clears_a_host_that_cannot_go_back_now_gives_its_way_back_up(mac
     machine.ill |= {b"release 1 "}
     with pytest.raises(program["RefusedError"], match="held by nginx"):
         program["back"](switch, [])
-    assert machine.ask("stage", **request(3, program))["code"] == "not-now"
+    refused = machine.ask("stage", **request(3, program))
+    assert refused["code"] == "not-now" and refused["message"].endswith("end that, or deploy with --clear edge")
     assert machine.ask("stage", clear=True, **request(3, program))["ok"]
     assert program["open_switch"]() is None
     assert machine.forward(3) == "" and machine.release() == 3

@@ -61,7 +61,7 @@ def learn_settings(wanted: Json) -> None:
 def end_before(switch: Json, request: Json) -> None:
     """End a switch that broke off before a new one begins; one that is still on its way is somebody else's.
 
-    Who clears the host gives up its way back where that cannot be gone now.
+    `clear` gives up a way back that the host cannot go now.
     """
     owner = switch.get("owner", {})
     waits = switch["phase"] == HEALTHY and switch.get("boot") == boot_id() and time.monotonic() < switch.get("until", 0)
@@ -74,7 +74,8 @@ def end_before(switch: Json, request: Json) -> None:
         back(switch, ["the next rollout found it unfinished"])
     except (RefusedError, OSError) as failure:
         if not request.get("clear"):
-            raise
+            message = "the host cannot go back to its release before now: %s; end that, or deploy with --clear %s"
+            raise RefusedError("not-now", message % (told_of(failure), request["wanted"]["host"])) from None
         enter(switch, QUARANTINED, reasons=[*switch["reasons"], told_of(failure)])  # no timer takes this one back
         return
     if (read_state(SWITCH) or {}).get("phase") == QUARANTINED:
