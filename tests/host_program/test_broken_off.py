@@ -12,6 +12,9 @@ import errno
 import io
 import itertools
 import json
+import os
+import re
+import socket
 import sys
 import tarfile
 import threading
@@ -148,7 +151,8 @@ class Machine:
             assert json.loads(Path(self.program["RECORD"]).read_text())["release"] == link
             directory = f"{self.program['RELEASES']}/{link}/{node}"
             marker = Path(self.program["MARKERS"], node).read_text().split()
-            assert marker == [self.program["digest_of_files"](directory), self.program["secrets_digest"](directory)]
+            digests = [self.program[name](directory) for name in ("digest_of_files", "secrets_digest")]
+            assert marker == [*digests, "systemd"]
         assert len(found) == 1, found
         return found.pop()
 
@@ -492,9 +496,12 @@ def test_host_answers_while_its_switch_goes_on_and_says_what_it_waits_for(machin
 
 
 def test_way_back_that_breaks_off_is_tried_again(machine: Machine) -> None:
-    """A disk that takes no writes at all ends the process; the timer it leaves finds a disk that does."""
-    timers: list[str] = []
-    machine.program["start_apart"] = lambda unit, *_: timers.append(unit)
+    """A disk that takes no writes at all ends the process; the timer it leaves finds a disk that does.
+
+    It goes back long before the end that was written down for the timer before.
+    """
+    timers: list[tuple[str, ...]] = []
+    machine.program["start_apart"] = lambda unit, options, *words: timers.append((unit, *words))
     switch = healthy(machine)
     write = machine.program["write"]
 
@@ -508,12 +515,88 @@ def test_way_back_that_breaks_off_is_tried_again(machine: Machine) -> None:
         assert refused["code"] == "host-failed"
         with pytest.raises(OSError, match="No space left"):
             machine.program["back"](machine.program["open_switch"](), [])
-        assert timers and timers[-1].startswith(f"fleetc-revert-{switch['id']}-")
+        unit, *words = timers[-1]
+        assert unit.startswith(f"fleetc-revert-{switch['id']}-")
+        assert words == ["resume", switch["id"], "--after", "20"]
     machine.program["write"] = write
-    late = json.loads(Path(machine.program["SWITCH"]).read_text()) | {"until": 0}
-    Path(machine.program["SWITCH"]).write_text(json.dumps(late))
     machine.program["resume"](False)
+    assert machine.release() == 2, "no timer is due"
+    machine.program["resume"](False, switch["id"])
     assert machine.release() == 1
+
+
+def test_release_that_cannot_run_now_is_not_taken_for_an_ill_one(machine: Machine) -> None:
+    """The host tries again until it can go back. After some tries whoever asks for the end is told so at once."""
+    switch, program = healthy(machine), machine.program
+    why = ["Docker does not answer"]
+    program["hindrance"] = lambda *_: why[0]
+    machine.ill |= {b"release 1 "}
+    for phase in ("reverting", "reverting", "reverting", "stuck"):
+        with pytest.raises(program["RefusedError"], match="Docker does not answer"):
+            program["back"](program["open_switch"](), [])
+        told = program["ended"](program["open_switch"]())["switch"]
+        assert told["phase"] == phase
+        assert told["waits"] == ["going back: Docker does not answer; the host tries again every 20 s"]
+        assert told["returns"] == 20 and not Path(program["QUARANTINE"]).exists()
+    begun = time.monotonic()
+    assert program["wait_for_end"](switch["id"])["id"] == switch["id"] and time.monotonic() - begun < 1
+    asked = request(2, program)
+    assert machine.ask("stage", **asked)["code"] == "not-now"
+    why[0] = ""
+    machine.ill.clear()
+    program["resume"](False, switch["id"])
+    assert json.loads(Path(program["SWITCH"]).read_text())["phase"] == "reverted" and machine.release() == 1
+
+
+def test_whoever_clears_a_host_that_cannot_go_back_now_gives_its_way_back_up(machine: Machine) -> None:
+    switch, program = healthy(machine), machine.program
+    program["hindrance"] = lambda *_: "port 8935 is held by nginx (process 7), which is not a node of fleetc"
+    machine.ill |= {b"release 1 "}
+    with pytest.raises(program["RefusedError"], match="held by nginx"):
+        program["back"](switch, [])
+    refused = machine.ask("stage", **request(3, program))
+    assert refused["code"] == "not-now" and refused["message"].endswith("end that, or deploy with --clear edge")
+    assert machine.ask("stage", clear=True, **request(3, program))["ok"]
+    assert program["open_switch"]() is None
+    assert machine.forward(3) == "" and machine.release() == 3
+
+
+def test_what_keeps_a_host_from_running_any_release(machine: Machine) -> None:
+    program = machine.program
+    hindrance, failed = program["hindrance"], program["RefusedError"]
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        port = stranger.getsockname()[1]
+        wanted = {"runtime": "systemd", "services": [{"name": "gate", "health": {"ports": [port]}}]}
+        held = rf"port {port} is held by \S+ \(process {os.getpid()}\), which is not a node of fleetc"
+        assert re.fullmatch(held, hindrance(wanted, None))
+    assert hindrance(wanted, None) == hindrance(wanted, FileNotFoundError(errno.ENOENT, "gone", "/opt/x")) == ""
+    full = OSError(errno.EROFS, "Read-only file system", "/opt/x")
+    assert hindrance(wanted, full) == "/opt/x: Read-only file system"
+    refusal = failed("step-failed", "gate does not stop: Cannot connect to the Docker daemon at unix:///x")
+    assert hindrance({"runtime": "docker", "services": []}, refusal) == "Docker does not answer"
+    assert hindrance({"runtime": "docker", "services": []}, None) == "Docker does not answer"
+
+
+def test_unit_that_was_disabled_gets_its_links_back_and_its_node_goes_on(machine: Machine) -> None:
+    """Its record says that it runs in a unit, so nobody asks Docker for it."""
+    program, units = machine.program, Path(machine.program["UNITS"])
+    links = [units / "livepeer-gate.service", units / "multi-user.target.wants/livepeer-gate.service"]
+    for path in links:
+        path.unlink()
+    (process, _) = program["look"]()["processes"]
+    words = [f"its unit is disabled: the link {links[0]} is gone"]
+    told = {key: process[key] for key in ("runtime", "running", "drift", "unlinked")}
+    assert told == {"runtime": "systemd", "running": True, "drift": [], "unlinked": words}
+    begun = machine.ask("begin", plan=PLAN, **request(1, program))
+    assert [(one["do"], one["node"], one["reason"]) for one in begun["steps"] if one["node"]] == [
+        ("ensure", "gate", words[0]),
+        ("keep", "orch", ""),
+    ]
+    assert begun["needed"]
+    switch = machine.begin(1)
+    program["carry_out"](switch)
+    assert (switch["phase"], switch["restarted"]) == ("healthy", [])
+    assert all(path.is_symlink() for path in links) and machine.release() == 1
 
 
 def test_failure_that_nobody_thought_of_takes_the_release_back(machine: Machine) -> None:

@@ -183,6 +183,46 @@ def test_host_program_that_is_killed_goes_back(fleet: Faulty, moment: float) -> 
     fleet.heals()
 
 
+@pytest.mark.slow
+def test_host_whose_disk_takes_no_writes_for_a_while_goes_back_within_a_minute(fleet: Faulty) -> None:
+    before, one = fleet.runs(), fleet.hosts["one"]
+    fleet.release("slow=3")
+    rollout = fleet.begin()
+    in_phase(one, "watching")
+    one.run("sh", "-c", "mount --bind /opt /opt && mount -o remount,bind,ro /opt")
+    one.run("pkill", "-KILL", "-f", "fleetc_host.pyz carry-out")
+    time.sleep(8)
+    one.run("umount", "--lazy", "/opt")
+    in_phase(one, "reverted", seconds=60)
+    assert fleet.runs() == before
+    said = rollout.communicate(timeout=120)[0]
+    assert rollout.returncode == 4, said
+    assert "going back: " in said and "Read-only file system" in said
+    fleet.heals()
+
+
+@pytest.mark.slow
+def test_host_whose_docker_stops_in_the_switch_goes_back_once_it_answers(fleet: Faulty) -> None:
+    """Nothing is wrong with a release that Docker cannot start now, so no quarantine ends the way back."""
+    three, edge = fleet.hosts["three"], fleet.service("edge")
+    before = process_of(three, edge).argv
+    spec = fleet.directory / "fleet.toml"
+    spec.write_text(spec.read_text(encoding="utf-8").replace("5000000 wei", "4000000 wei"), encoding="utf-8")
+    fleet.compile()
+    rollout = fleet.begin()
+    in_phase(three, "switching", "watching")
+    three.run("systemctl", "stop", "docker.socket", "docker.service")
+    in_phase(three, "reverting")
+    time.sleep(8)
+    three.run("systemctl", "start", "docker.service")
+    in_phase(three, "reverted", seconds=60)
+    assert process_of(three, edge).argv == before
+    said = rollout.communicate(timeout=120)[0]
+    assert rollout.returncode == 4, said
+    assert "going back: Docker does not answer" in said
+    fleet.heals()
+
+
 def test_host_in_quarantine_is_left_alone_until_somebody_clears_it(fleet: Faulty) -> None:
     """The old release is ill too: nobody knows what would be well."""
     one, pids = fleet.hosts["one"], fleet.pids(without="orch-a")
@@ -242,13 +282,18 @@ def test_what_was_changed_by_hand_is_named_and_mended(fleet: Faulty, what: tuple
     assert "3 hosts: 3 unchanged" in fleet.deploy().stdout
 
 
-def test_removed_releases_come_back_without_a_restart(fleet: Faulty) -> None:
-    pids = fleet.pids()
+def test_removed_releases_and_disabled_units_come_back_without_a_restart(fleet: Faulty) -> None:
+    """`systemctl disable` removes both links of a unit, for it lies elsewhere; its process goes on."""
+    pids, two = fleet.pids(), fleet.hosts["two"]
     fleet.hosts["one"].run("sh", "-c", "rm -r /opt/fleetc/releases/*")
+    assert two.run("systemctl", "disable", "livepeer-orch-b.service").returncode == 0
+    told = fleet.deploy("--check").stdout
+    assert "two: would ensure orch-b: its unit is disabled: " in told, told
     done = fleet.deploy()
     assert done.returncode == 0, done.stdout + done.stderr
     assert fleet.pids() == pids
     assert fleet.runs() == fleet.price
+    assert two.run("systemctl", "is-enabled", "livepeer-orch-b.service").stdout.strip() == "enabled"
 
 
 def test_release_of_another_host_is_refused(fleet: Faulty) -> None:

@@ -20,10 +20,11 @@ class ProcessState:
     looked; of a stack it says whether there are containers, since one that sleeps is left asleep. Only a slot has a
     Compose `project`, and in `turn` the digest of the settings of TURN that it was started with. `secrets` tells where
     its secrets are read, such as "LP_ETHURL env RPC_URL"; None where nobody says. In the words of its host,
-    `drift` is how it differs from what it was started from, `was_set` the settings that it was given since, `ill` what
-    keeps it from its work, and `unanswered` what it does not say. `live` and `silent` are the settings that it has and
-    takes while it runs, such as "maxSessions=8"; nobody can ask for those that are silent. `rest` is the digest of its
-    files without them, "" where it is not known. `exclusive` is what only one process of the fleet may do at a time.
+    `drift` is how it differs from what it was started from, `unlinked` what keeps it from starting at boot, `was_set`
+    the settings that it was given since, `ill` what keeps it from its work, and `unanswered` what it does not say.
+    `live` and `silent` are the settings that it has and takes while it runs, such as "maxSessions=8"; nobody can ask
+    for those that are silent. `rest` is the digest of its files without them, "" where it is not known. `exclusive` is
+    what only one process of the fleet may do at a time.
     """
 
     node: str
@@ -34,6 +35,7 @@ class ProcessState:
     turn: str = ""
     secrets: str | None = None
     drift: tuple[str, ...] = ()
+    unlinked: tuple[str, ...] = ()
     was_set: tuple[str, ...] = ()
     ill: tuple[str, ...] = ()
     unanswered: tuple[str, ...] = ()
@@ -46,7 +48,7 @@ class ProcessState:
     def against(self) -> tuple[str, ...]:
         """All that its host says against it, in words, the gravest first."""
         stopped = ("it does not run",) if self.running is False else ()
-        return stopped + self.drift + self.was_set + self.ill + self.unanswered
+        return stopped + self.drift + self.unlinked + self.was_set + self.ill + self.unanswered
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,12 @@ CASES: dict[str, tuple[Answers, tuple[Event, ...], str, str]] = {
         "quarantined",
         "no image",
     ),
+    "it cannot go back yet": (
+        {**BEGUN, ACTIVATE: said(switch={**switch("stuck", "gw does not run")["switch"], "waits": ["going back: x"]})},
+        (Event("failed", "h", ACTIVATE, ""),),
+        "unknown",
+        "gw does not run; going back: x",
+    ),
     "another of its batch cannot take part": (BEGUN, (), "old", "another host of its batch could not take part"),
     "healthy and never confirmed": (HEALTHY, (), "unknown", "it goes back by itself"),
     "an answer of another program": ({BEGIN: {"format": 2, "ok": True, "needed": False}}, (), "old", ""),

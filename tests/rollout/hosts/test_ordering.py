@@ -180,7 +180,10 @@ RUNS = {"node": "gate", "digest": "d" * 64, "runtime": "systemd", "running": Tru
         ({"processes": [RUNS, {**RUNS, "running": None}]}, False),
         ({"processes": [{**RUNS, "running": False}]}, False),
         ({"release": "b" * 64}, False),
-        *(({"processes": [{**RUNS, kind: ["words"]}]}, False) for kind in ("drift", "was_set", "ill", "unanswered")),
+        *(
+            ({"processes": [{**RUNS, kind: ["words"]}]}, False)
+            for kind in ("drift", "unlinked", "was_set", "ill", "unanswered")
+        ),
     ],
     ids=str,
 )

@@ -57,6 +57,10 @@ CASES = {
         observed(replace(FIRST, drift=("its unit was changed",)), SECOND),
         ["keep release", "restart first: its unit was changed", "keep second"],
     ),
+    "a unit that somebody disabled": (
+        observed(replace(FIRST, unlinked=("its unit is disabled",)), SECOND),
+        ["keep release", "ensure first: its unit is disabled", "keep second"],
+    ),
     "a setting that somebody gave a process": (
         observed(replace(FIRST, was_set=("it says that v is 6 instead of 5",)), SECOND),
         ["keep release", "live first: it says that v is 6 instead of 5", "keep second"],

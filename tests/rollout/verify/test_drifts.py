@@ -347,6 +347,13 @@ PLANTED = {
         lambda w: w.process("gate").update(running=None), unknown("runtime-silent", GATE)
     ),
     "a changed unit": dual(lambda w: drifted(w, "orch", "its unit was changed"), drift("changed-on-host", ORCH)),
+    "a unit out of the boot, whose settings were changed": dual(
+        both(
+            lambda w: w.process("orch").update(unlinked=["its unit is disabled"]),
+            lambda w: drifted(w, "orch", "its process has other arguments"),
+        ),
+        drift("changed-on-host", ORCH), drift("changed-on-host", ORCH),
+    ),
     "an addition to a unit": dual(
         lambda w: drifted(w, "orch", "its unit has additions: /etc/x"), drift("changed-on-host", ORCH)
     ),

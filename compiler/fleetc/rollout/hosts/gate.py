@@ -130,6 +130,9 @@ def _outcome(host: str, run: RunResult, earlier: str) -> HostOutcome:
         return outcome._replace(result="reverted", after=before)
     if switch.get("phase") == "quarantined":
         return outcome._replace(result="quarantined", after="")
+    if switch.get("phase") == "stuck":
+        last = ended or active
+        return outcome._replace(reason=f"{outcome.reason}; {waits_in(last)[0]}", until=until_of(last))
     if ended and not failed:
         return outcome._replace(result="new", reason="")
     if begun.get("ok") and begun.get("needed") is False and not failed:

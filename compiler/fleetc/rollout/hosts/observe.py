@@ -105,8 +105,9 @@ def _process(entry: Mapping[str, Any]) -> ProcessState:
     if runtime not in ("systemd", "docker") or running not in (True, False, None):
         raise ValueError("no process")
     project, turn = _text(entry.get("project", "")), _text(entry.get("turn", ""))
-    drift, was_set, ill, unanswered = (
-        tuple(_text(text) for text in entry.get(kind, [])[:_MANY]) for kind in ("drift", "was_set", "ill", "unanswered")
+    drift, unlinked, was_set, ill, unanswered = (
+        tuple(_text(text) for text in entry.get(kind, [])[:_MANY])
+        for kind in ("drift", "unlinked", "was_set", "ill", "unanswered")
     )
     if running is None:
         unanswered = (_SILENT,)
@@ -116,7 +117,7 @@ def _process(entry: Mapping[str, Any]) -> ProcessState:
     )
     return ProcessState(
         _text(entry["node"]), _text(entry["digest"]), runtime, running, project, turn,
-        drift=drift, was_set=was_set, ill=ill, unanswered=unanswered,
+        drift=drift, unlinked=unlinked, was_set=was_set, ill=ill, unanswered=unanswered,
         rest=_text(entry.get("rest", "")), live=live, silent=silent, exclusive=exclusive,
     )  # fmt: skip
 

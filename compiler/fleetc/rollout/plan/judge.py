@@ -228,7 +228,7 @@ def differences(then: HostState, now: HostState) -> list[str]:
 
 def _by_hand(process: ProcessState | None) -> tuple[str, ...]:
     """What was changed by hand; whether a process is well or answers may be otherwise a moment later."""
-    return () if process is None else process.drift + process.was_set
+    return () if process is None else process.drift + process.unlinked + process.was_set
 
 
 def _by_name(state: HostState) -> dict[str, ProcessState]:

@@ -232,7 +232,9 @@ def _of_host(
 
 def _against(entry: ProcessState) -> Iterator[tuple[Kind, str, str, str]]:
     """Kind, code, words and advice for each thing that a host says against one of its processes."""
-    yield from (("drift", "changed-on-host", words, "deploy again to repair it") for words in entry.drift)
+    yield from (
+        ("drift", "changed-on-host", words, "deploy again to repair it") for words in (*entry.drift, *entry.unlinked)
+    )
     advice = "somebody set it while the node runs; deploy again to undo it, or write the value into the spec"
     yield from (("drift", "set-at-run-time", words, advice) for words in entry.was_set)
     yield from (("drift", "node-unhealthy", words, "") for words in entry.ill)

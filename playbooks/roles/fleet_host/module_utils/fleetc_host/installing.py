@@ -41,8 +41,8 @@ def install_program() -> None:
     unit = "%s/%s" % (UNITS, BOOT_UNIT)
     if read(unit) != BOOT_UNIT_TEXT.encode():
         write(unit, BOOT_UNIT_TEXT.encode())
-        link("../" + BOOT_UNIT, "%s/multi-user.target.wants/%s" % (UNITS, BOOT_UNIT))
         run("systemctl", "daemon-reload")
+    link("../" + BOOT_UNIT, "%s/multi-user.target.wants/%s" % (UNITS, BOOT_UNIT))  # also where somebody disabled it
 
 
 def own_modules() -> dict[str, str]:

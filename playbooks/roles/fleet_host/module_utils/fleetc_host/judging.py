@@ -11,6 +11,7 @@ import os
 import re
 
 from .asking import ask
+from .links import unlinked
 from .live import has_value, other_words, status_of, value_said
 from .places import CURRENT, RELEASES, UNITS, Json
 from .processes import is_same_file, set_since
@@ -162,12 +163,12 @@ def judged_here(node: str, runtime: str, marker: list[str], facts: Json) -> Json
         return {"drift": ["its release was removed"]}
     wanted = read_json("%s/%s/.wanted.json" % (RELEASES, release)) or {}
     service = next((service for service in wanted.get("services", []) if service["name"] == node), None)
+    gone = unlinked(node) if runtime == "systemd" else []
     changed = drift_of_files(node, runtime, marker, release, service, facts)
     if service is None:
-        return {"drift": changed}
+        return {"drift": changed, "unlinked": gone}
     verdict = judged(service, runtime, facts["pid"], directory, wanted.get("setters") or {})
-    verdict["drift"] = changed + verdict["drift"]
-    return verdict
+    return {**verdict, "drift": changed + verdict["drift"], "unlinked": gone}
 
 
 def drift_of_files(
@@ -182,7 +183,8 @@ def drift_of_files(
         found.append("its secrets were changed on the host")
     if runtime == "systemd":
         name = unit_of(node) + ".service"
-        if read("%s/%s" % (UNITS, name)) != read("%s/%s" % (directory, name)):
+        unit = "%s/%s" % (UNITS, name)
+        if os.path.lexists(unit) and read(unit) != read("%s/%s" % (directory, name)):
             found.append("its unit was changed")
         if facts.get("dropins"):
             found.append("its unit has additions: %s" % ", ".join(facts["dropins"]))

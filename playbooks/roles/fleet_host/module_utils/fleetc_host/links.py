@@ -33,6 +33,19 @@ def set_aside(path: str, name: str) -> None:
     note("set-aside", path=path, to=aside)
 
 
+def links_of_unit(node: str) -> dict[str, str]:
+    """The links through which systemd has a node's unit, now and at boot, with what each leads to."""
+    name = unit_of(node) + ".service"
+    wants = "%s/multi-user.target.wants/%s" % (UNITS, name)
+    return {"%s/%s" % (UNITS, name): "%s/%s/%s" % (CURRENT, node, name), wants: "../" + name}
+
+
+def unlinked(node: str) -> list[str]:
+    """Which of these links is gone, in words: `systemctl disable` removes both."""
+    gone = [path for path in links_of_unit(node) if not os.path.lexists(path)]
+    return ["its unit is disabled: the link %s is gone" % gone[0]] if gone else []
+
+
 def link_unit(node: str) -> None:
     """Make systemd read a node's unit through its link, now and at boot, and put additions to it aside."""
     name = unit_of(node) + ".service"
@@ -43,5 +56,5 @@ def link_unit(node: str) -> None:
     for path in processes_of_units([node]).get(node, {}).get("dropins", ()):  # systemd reads other places too
         if os.path.lexists(path):
             set_aside(path, os.path.basename(path))
-    link("%s/%s/%s" % (CURRENT, node, name), "%s/%s" % (UNITS, name))
-    link("../" + name, "%s/multi-user.target.wants/%s" % (UNITS, name))
+    for path, target in links_of_unit(node).items():
+        link(target, path)

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from .judging import judged_here
 from .places import CURRENT, MARKERS, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, Json
 from .processes import processes_of_containers, processes_of_units
-from .releases import digest_in, release_at, runtime_here, service_in
+from .releases import digest_in, release_at, runtime_here, service_in, started_from
 from .secret_files import digest_of_secrets, secrets_at
 from .stack.checkout import commit_of, commit_wanted, is_managed
 from .stack.looking import look_at_stack, secrets_it_had
@@ -38,7 +38,7 @@ def look() -> Json:
     processes += state_of_taken()
     processes += look_at_stack()
     for process in processes:
-        for kind in {"drift", "was_set", "ill", "unanswered"} & process.keys():
+        for kind in {"drift", "unlinked", "was_set", "ill", "unanswered"} & process.keys():
             process[kind] = [text[:WORDS_LIMIT] for text in process[kind]]
     record = read_state(RECORD) or {}
     return {
@@ -55,8 +55,8 @@ def look() -> Json:
 def process_of_node(node: str, in_unit: bool, asked: dict[str, Json] | None) -> Json:
     """One node as a process of a state; `asked` is what systemd or Docker says, None if it does not answer."""
     runtime = "systemd" if in_unit else "docker"
-    marker = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace").split()
-    digest = marker[0] if len(marker) == 2 and re.fullmatch("[0-9a-f]{64}", marker[0]) else ""
+    marker = started_from(node)
+    digest = marker[0] if len(marker) > 1 and re.fullmatch("[0-9a-f]{64}", marker[0]) else ""
     facts = {} if asked is None else asked.get(node, {})
     running = None if asked is None else bool(facts.get("running"))
     process: Json = {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": []}
@@ -82,13 +82,12 @@ def with_other_secrets(now: Json, files: dict[str, bytes]) -> Json:
             there = {name: hexdigest(files.get("%s/secrets/%s.env" % (STACK, name), b"")) for name in ("host", "turn")}
             process["other_secrets"] = any(there[name] != had for name, had in secrets_it_had(process).items())
             continue
-        marker = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace").split()
         inside = node + "/secrets/"
         own = {path[len(inside) :]: content for path, content in files.items() if path.startswith(inside)}
         if process.get("taken"):
             process["other_secrets"] = node not in taken or not has_secrets(taken[node], own)
             continue
-        process["other_secrets"] = bool(process["digest"]) and marker[1:] != [digest_of_secrets(own)]
+        process["other_secrets"] = bool(process["digest"]) and started_from(node)[1] != digest_of_secrets(own)
     return now
 
 

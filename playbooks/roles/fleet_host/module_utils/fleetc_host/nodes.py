@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from .links import links_of_unit
 from .places import CURRENT, LIVE, MARKERS, SECRETS, UNITS, Json, RefusedError
 from .processes import is_stopped, processes_of_containers
 from .releases import unit_of
@@ -42,8 +43,8 @@ def retire(node: str, runtime: str) -> None:
         raise RefusedError("step-failed", "%s still runs here after it was stopped" % node)
     if runtime == "systemd":
         name = unit_of(node) + ".service"
-        remove("%s/multi-user.target.wants/%s" % (UNITS, name))
-        remove("%s/%s" % (UNITS, name))
+        for path in links_of_unit(node):
+            remove(path)
         run("systemctl", "daemon-reload")
         run("systemctl", "reset-failed", name)
     for place in (LIVE, CURRENT, SECRETS, MARKERS):  # the marker says of what runtime it was until nothing is left

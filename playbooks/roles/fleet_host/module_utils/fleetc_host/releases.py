@@ -136,10 +136,16 @@ def finish_release(new: str, release: str) -> None:
 
 
 def runtime_here(node: str) -> str:
-    """How a node runs here now: whatever has a unit, or was about to get one, has no container."""
-    begun = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace").split()
-    has_unit = os.path.lexists("%s/%s.service" % (UNITS, unit_of(node)))
-    return "systemd" if has_unit or begun == ["starting", "systemd"] else "docker"
+    """How a node runs here now, by its record; one that fleetc has not started yet, by whether it has a unit."""
+    recorded = started_from(node)[-1:]
+    if recorded in (["systemd"], ["docker"]):
+        return recorded[0]
+    return "systemd" if os.path.lexists("%s/%s.service" % (UNITS, unit_of(node))) else "docker"
+
+
+def started_from(node: str) -> list[str]:
+    """The record of how a node was started: digests of files and secrets, or "starting", then how it runs."""
+    return (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace").split()
 
 
 def whole(release: str) -> str:

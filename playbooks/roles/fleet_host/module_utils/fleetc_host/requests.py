@@ -37,7 +37,17 @@ from .staging import (
 )
 from .steps import STACK, STAYS, steps
 from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, told_of, wait_for_end
-from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch, times_of
+from .switch_file import (
+    HEALTHY,
+    OPEN,
+    REVERTING,
+    enter,
+    give_room,
+    is_confirmed,
+    open_switch,
+    phase_for_people,
+    times_of,
+)
 from .system import boot_id, locked, note, read, read_json, read_state, remove, sync_directory, write, write_json
 from .taking import do_take, forget_taken
 from .verifying import do_verify
@@ -259,7 +269,8 @@ def do_activate(request: Json) -> Json:
 
 def ended(switch: Json) -> Json:
     """What is said of a switch: how it ended, or what it waits for."""
-    facts = {key: switch[key] for key in ("id", "phase", "from", "to", "reasons", "words", "restarted", "live")}
+    facts = {key: switch[key] for key in ("id", "from", "to", "reasons", "words", "restarted", "live")}
+    facts["phase"] = phase_for_people(switch)
     here = "since" in switch and switch["boot"] == boot_id()  # that clock counts from the boot, and nobody sets it
     seconds = round(time.monotonic() - switch["since"], 1) if here else 0
     return {"changed": True, "switch": {**facts, **times_of(switch)}, "seconds": seconds}

@@ -37,8 +37,8 @@ from .releases import (
 )
 from .secret_files import secrets_at
 from .steps import settings_of, steps
-from .switch import back
-from .switch_file import HEALTHY, QUARANTINED
+from .switch import back, told_of
+from .switch_file import HEALTHY, QUARANTINED, enter
 from .system import boot_id, hexdigest, must, names_in, read_json, read_state, remove, run, write, write_json
 
 
@@ -59,7 +59,10 @@ def learn_settings(wanted: Json) -> None:
 
 
 def end_before(switch: Json, request: Json) -> None:
-    """End a switch that broke off before a new one begins; one that is still on its way is somebody else's."""
+    """End a switch that broke off before a new one begins; one that is still on its way is somebody else's.
+
+    `clear` gives up a way back that the host cannot go now.
+    """
     owner = switch.get("owner", {})
     waits = switch["phase"] == HEALTHY and switch.get("boot") == boot_id() and time.monotonic() < switch.get("until", 0)
     if waits and owner.get("id") not in (request.get("owner", {}).get("id"), *request.get("dead", [])):
@@ -67,7 +70,14 @@ def end_before(switch: Json, request: Json) -> None:
             "switch-open", "a release of %s waits for its confirmation here" % (owner.get("who") or "somebody else")
         )
     switch["boot"] = boot_id()
-    back(switch, ["the next rollout found it unfinished"])
+    try:
+        back(switch, ["the next rollout found it unfinished"])
+    except (RefusedError, OSError) as failure:
+        if not request.get("clear"):
+            message = "the host cannot go back to its release before now: %s; end that, or deploy with --clear %s"
+            raise RefusedError("not-now", message % (told_of(failure), request["wanted"]["host"])) from None
+        enter(switch, QUARANTINED, reasons=[*switch["reasons"], told_of(failure)])  # no timer takes this one back
+        return
     if (read_state(SWITCH) or {}).get("phase") == QUARANTINED:
         raise RefusedError("host-quarantined", (read_json(QUARANTINE) or {}).get("why", ""))
 

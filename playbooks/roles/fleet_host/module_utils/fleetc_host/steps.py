@@ -26,10 +26,10 @@ def steps(now: Json | None, wanted: Json) -> list[Json]:
 
     `now` is what the host runs, None where nobody knows; `wanted` what it shall run, nodes in the order in which they
     start. Both have the digest of a release and processes: node, digest, runtime, and what is known of running,
-    project, turn, secrets, what differs from that release (drift, was_set, ill, unanswered), and of settings that can
-    be changed live: rest, live and silent. `wanted` also says how such a change is made, and in `out` until when and
-    why nodes are out of service. `do` is copy, keep, ensure, retire, start, restart, live, or halt: nothing may be
-    done. It is ill or unknown where no step helps a node that is not well, or does not answer.
+    project, turn, secrets, what differs from that release (drift, unlinked, was_set, ill, unanswered), and of settings
+    that can be changed live: rest, live and silent. `wanted` also says how such a change is made, and in `out` until
+    when and why nodes are out of service. `do` is copy, keep, ensure, retire, start, restart, live, or halt: nothing
+    may be done. It is ill or unknown where no step helps a node that is not well, or does not answer.
     """
     units = [process for process in wanted["processes"] if is_of_stack(process)]
     nodes = [process for process in wanted["processes"] if not is_of_stack(process)]
@@ -99,7 +99,8 @@ def step_to_start(wanted: Json, there: Json | None, live: str = "never") -> Json
     was, will = there.get("secrets"), wanted.get("secrets")
     if was is not None and will is not None and was != will:
         return step("ensure", node, digest, "its secrets are read elsewhere")
-    for do, kind in (("restart" if live == "never" else "live", "was_set"), ("ill", "ill"), ("unknown", "unanswered")):
+    undone = "restart" if live == "never" else "live"
+    for do, kind in ((undone, "was_set"), ("ensure", "unlinked"), ("ill", "ill"), ("unknown", "unanswered")):
         if there.get(kind):
             return step(do, node, digest, told(there[kind]))
     return step("keep", node, digest)

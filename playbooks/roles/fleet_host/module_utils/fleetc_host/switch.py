@@ -5,6 +5,7 @@ In: a release and a request, or nothing. Out: the switch as it stands.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from functools import partial
 
 from .bringing import bring
 from .health import healthy, last_words
+from .hindrances import hindrance
 from .places import PROGRAM, QUARANTINE, RECORD, SWITCH, TIMER, WORKER, Json, RefusedError
 from .releases import wanted_here, wanted_of
 from .switch_file import (
@@ -24,6 +26,7 @@ from .switch_file import (
     QUARANTINED,
     REVERTED,
     REVERTING,
+    STUCK,
     SWITCHING,
     WATCHING,
     enter,
@@ -31,6 +34,7 @@ from .switch_file import (
     keep_room,
     note_wait,
     open_switch,
+    phase_for_people,
 )
 from .system import boot_id, is_shutting_down, locked, note, read_state, run, write_json
 
@@ -51,7 +55,7 @@ DOING = {
 }
 """Steps for people."""
 
-AGAIN_SECONDS = 60
+AGAIN_SECONDS = 20
 """How long after a way back that broke off the next one begins."""
 
 STOPPING_SECONDS = 90
@@ -68,10 +72,10 @@ def arm(switch: Json, seconds: float) -> None:
     disarm(before)  # only now: there is no moment without a timer that acts
 
 
-def start_timer(unit: str, seconds: float) -> None:
-    """Have this program look after so many seconds whether somebody has to end a switch."""
+def start_timer(unit: str, seconds: float, *again: str) -> None:
+    """Have this program look after so many seconds whether somebody has to end a switch; that one `again`, if named."""
     options = ("--on-active=%d" % max(1, round(seconds)), "--timer-property=AccuracySec=100ms")
-    start_apart(unit, options, "resume", "--after", str(seconds))
+    start_apart(unit, options, "resume", *again, "--after", str(seconds))
 
 
 def disarm(switch: Json) -> None:
@@ -83,8 +87,7 @@ def disarm(switch: Json) -> None:
 def start_apart(unit: str, options: tuple[str, ...], *words: str) -> None:
     """Run this program apart from the session that asked for it: by systemd, or without it in a session of its own."""
     command = [sys.executable or "python3", PROGRAM]
-    on_time = any(option.startswith("--on-active") for option in options)
-    own = list(words[:1] if on_time else words)
+    own = words[: words.index("--after")] if "--after" in words else words  # systemd waits by itself
     if run("systemd-run", "--quiet", "--collect", "--unit=" + unit, *options, *command, *own).status == 0:
         return
     with open(os.devnull, "r+b") as nowhere:
@@ -191,15 +194,26 @@ def words_of_step(do: str, node: str) -> str:
 def back(switch: Json, reasons: list[str], words: Iterable[str] = ()) -> None:
     """Bring the host back to where a switch began, and ask the same health. The caller holds the lock.
 
-    Where that breaks off, as on a disk that takes no writes, a new timer tries it again. While the host is being shut
+    Where that breaks off, as on a disk that takes no writes, the host soon tries it again. While the host is being shut
     down nothing can be started, so it goes back when it boots; the timer is for a host that only seemed to.
     """
     try:
         need_power()
         go_back(switch, reasons, words)
-    except Exception:
-        start_timer("%s-%s-%s" % (TIMER, switch["id"], os.urandom(4).hex()), AGAIN_SECONDS)
+    except Exception as failure:
+        try_again(switch, told_of(failure))
         raise
+
+
+def try_again(switch: Json, why: str) -> None:
+    """Arm a timer that tries this way back again, whatever of it can be written down."""
+    start_timer("%s-%s-%s" % (TIMER, switch["id"], os.urandom(4).hex()), AGAIN_SECONDS, switch["id"])
+    words = "%s; the host tries again every %d s" % (why, AGAIN_SECONDS)
+    now, then = time.monotonic(), time.monotonic() + AGAIN_SECONDS
+    switch.update(tries=switch.get("tries", 0) + 1, until=then, entered=then)  # until then nobody else begins
+    switch["waits"] = {"words": [words], "since": now, "limit": 0}
+    with contextlib.suppress(OSError):
+        write_json(SWITCH, switch)
 
 
 def need_power() -> None:
@@ -209,12 +223,13 @@ def need_power() -> None:
 
 
 def go_back(switch: Json, reasons: list[str], words: Iterable[str]) -> None:
-    """One attempt to bring the host back. Raises where it cannot even write down what it does."""
+    """One attempt to bring the host back. Raises where that cannot be done now, which is no fault of the release."""
     seconds = switch["seconds"]
     give_room()
     enter(switch, REVERTING, reasons=[*switch["reasons"], *reasons][:20], words=[*switch["words"], *words])
     arm(switch, STOPPING_SECONDS + seconds["deadline"] + seconds["stable"])
     keep_away(switch.get("left", []))
+    wanted, broken = wanted_of(""), None
     try:
         wanted = wanted_here(switch["from"])
         if wanted.get("live") == "only":  # a node that does not take its old settings back has to be restarted for them
@@ -222,9 +237,12 @@ def go_back(switch: Json, reasons: list[str], words: Iterable[str]) -> None:
         bring(switch["from"], wanted, telling(switch))
         problems = healthy(wanted, seconds["deadline"], seconds["stable"], partial(note_wait, switch))
     except Exception as failure:
-        problems = [told_of(failure)]
+        problems, broken = [told_of(failure)], failure
     if problems:
         need_power()
+        in_the_way = hindrance(wanted, broken)
+        if in_the_way:
+            raise RefusedError("not-now", in_the_way)
     disarm(switch)
     if problems:
         why = "it could not go back to %s: %s" % (switch["from"][:12] or "nothing", "; ".join(problems)[:500])
@@ -234,14 +252,17 @@ def go_back(switch: Json, reasons: list[str], words: Iterable[str]) -> None:
     enter(switch, REVERTED)
 
 
-def resume(at_boot: bool) -> None:
-    """End a switch that nobody else ends any more: its process died, the host was switched off, nobody confirmed it."""
+def resume(at_boot: bool, again: str = "") -> None:
+    """End a switch that nobody else ends any more: its process died, the host was switched off, nobody confirmed it.
+
+    `again` is a switch whose way back broke off: it is due, whichever end is written down.
+    """
     with locked(3600):
         switch = open_switch()
         if switch is None:
             return
         here = switch.get("boot") == boot_id()
-        if not at_boot and here and time.monotonic() < switch.get("until", 0):
+        if not at_boot and here and switch["id"] != again and time.monotonic() < switch.get("until", 0):
             return  # a later timer of the same switch is armed
         died = "nobody confirmed the release in time" if here else "the host was switched off in the middle"
         if switch["phase"] != HEALTHY and here:
@@ -253,23 +274,25 @@ def resume(at_boot: bool) -> None:
 def wait_for_end(identity: str) -> Json:
     """Wait until a switch is healthy, reverted or in quarantine, or SLICE_SECONDS are over.
 
-    Go back where the process that carries it out died.
+    Go back where the process that carries it out died. If that breaks off, the host tries it again by itself.
     """
     end = time.monotonic() + SLICE_SECONDS
+    tried = False
     while True:
         switch = read_state(SWITCH)
         if switch is None or switch["id"] != identity:
             raise RefusedError("switch-gone", "the switch %s was ended by somebody else" % identity)
-        if switch["phase"] in ENDED or time.monotonic() >= end:
+        if phase_for_people(switch) in (*ENDED, STUCK) or time.monotonic() >= end:
             return switch
         entered: float = switch["entered"] if "entered" in switch else switch["since"]
-        if switch["phase"] not in (ARMED, REVERTING) or time.monotonic() - entered > STARTING_SECONDS:
+        begins = switch["phase"] in (ARMED, REVERTING) and time.monotonic() - entered <= STARTING_SECONDS
+        if not begins and not tried:
             try:
                 with locked(0):
+                    tried = True
                     end_dead(identity)
-            except RefusedError as refusal:
-                if refusal.code != "host-busy":  # that is whoever carries it out
-                    raise
+            except RefusedError:  # whoever carries it out holds the lock, or it cannot go back now
+                pass
         time.sleep(0.2)
 
 
@@ -285,10 +308,11 @@ def main() -> None:
     """Called with a word by a timer, by systemd at boot, or by the request that began a switch."""
     words = sys.argv[1:]
     os.umask(0o022)
+    if "--after" in words:
+        time.sleep(float(words.pop()))
+        words.pop()
     if words[:1] == ["resume"]:
-        if "--after" in words:
-            time.sleep(float(words[words.index("--after") + 1]))
-        resume("--boot" in words)
+        resume("--boot" in words, words[-1])
     elif words == ["carry-out"]:
         with locked(60):
             switch = open_switch()
@@ -297,4 +321,4 @@ def main() -> None:
             elif switch is not None and switch["phase"] == ARMED:
                 carry_out(switch)
     else:
-        sys.exit("fleetc_host.pyz resume [--boot] | carry-out")
+        sys.exit("fleetc_host.pyz resume [--boot | SWITCH] | carry-out")

@@ -23,6 +23,12 @@ ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING, REVERTED, QUARANTINED = (
     "reverted",
     "quarantined",
 )
+STUCK = "stuck"
+"""What a host answers that has tried to go back several times and cannot do so now. It goes on trying."""
+
+ASKED_TRIES = 4
+"""After how many such tries a rollout waits no longer."""
+
 ENDED = (HEALTHY, REVERTED, QUARANTINED)
 """Phases in which nobody waits for the host."""
 
@@ -69,6 +75,12 @@ def times_of(switch: Json) -> Json:
     return told
 
 
+def phase_for_people(switch: Json) -> str:
+    """The phase of a switch, as whoever waits for its end sees it."""
+    stuck = switch["phase"] == REVERTING and switch.get("tries", 0) >= ASKED_TRIES
+    return STUCK if stuck else str(switch["phase"])
+
+
 def enter(switch: Json, phase: str, **facts: Any) -> None:
     """Write down which phase begins, before it begins."""
     switch.update(facts, phase=phase, entered=time.monotonic(), waits=None)
@@ -94,6 +106,7 @@ def keep_room() -> None:
 
 
 def give_room() -> None:
-    """Free that space again."""
+    """Free that space again, wherever a disk takes that."""
     for place in (STATE, ROOT, SECRETS):
-        remove(place + ROOM)
+        with contextlib.suppress(OSError):
+            remove(place + ROOM)
