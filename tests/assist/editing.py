@@ -175,6 +175,11 @@ class Editor:
             for one in items
         )
 
+    def agrees(self, checked: Counter[tuple[Any, ...]]) -> bool:
+        """Whether it shows what `check` says; while a text cannot be read, also what is wrong elsewhere in it."""
+        unreadable = any(one[3] == "toml-syntax" for one in checked)
+        return checked <= self.diagnostics() if unreadable else checked == self.diagnostics()
+
     def checked(self, twin: Path, *overlays: str, only: str = "") -> Counter[tuple[Any, ...]]:
         """The same from `fleetc check`, run on a copy of the texts in another directory."""
         for path in sorted(self.root.rglob("*")):

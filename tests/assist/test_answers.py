@@ -20,7 +20,7 @@ from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Path as KeyPath
 from fleetc.review.other_values import leaves
 from fleetc.toml.document import Document, Source, value_at
-from tests.support import EXAMPLES, example_sources
+from tests.support import EXAMPLES, example_sources, example_text
 
 EXAMPLE = Source("fleet.toml", example.text())
 
@@ -207,3 +207,17 @@ def test_a_header_in_a_string_or_in_a_comment_is_none() -> None:
         ("b",),
         ("d",),
     ]
+
+
+def test_half_typed_table_hides_nothing_that_is_wrong_elsewhere() -> None:
+    text = example_text("two-regions").replace('price = "', 'prise = "')
+    typed, after = '\n[gateways.new]\nhost = "eu-edge-1"\nmode = "offchain"\n', text.index("[hosts.")
+    snapshot, unreadable = Snapshot(), 0
+    for length in range(len(typed) + 1):
+        now = text[:after] + typed[:length] + text[after:]
+        snapshot = state.check([Source("fleet.toml", now)], None, date(2026, 11, 28), snapshot)
+        wrong = [item.primary for item in snapshot.located if item.diagnostic.code == "unknown-key"]
+        expected = [number for number, line in enumerate(now.split("\n"), 1) if line.startswith("prise = ")]
+        assert [place.line for place in wrong if place.text.startswith("prise")] == expected, typed[:length]
+        unreadable += not snapshot.read
+    assert unreadable > 20

@@ -7,7 +7,7 @@ values then come from its last readable state.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -30,14 +30,16 @@ from fleetc.toml.edits import TextEdit
 class Snapshot:
     """One check. `sources` are the texts that `located` and `repairs` are about.
 
-    `document` is that of the last texts that could be read, and `fleet` that of the last sound ones. `loads`, by the
-    path of the GPU, and `market` are of the last texts that made a fleet, even one with errors of rules. Which of them
-    are of `sources` themselves: `read` is about `document`, `sound` about `fleet`, `whole` about the others.
+    `document` is that of `readable`, the last texts that could be read, and `fleet` that of the last sound ones.
+    `loads`, by the path of the GPU, and `market` are of the last texts that made a fleet, even one with errors of
+    rules. Which of them are of `sources` themselves: `read` is about `document`, `sound` about `fleet`, `whole`
+    about the others.
     """
 
     sources: tuple[Source, ...] = ()
     located: tuple[Located, ...] = ()
     repairs: Mapping[Fix, tuple[TextEdit, ...]] = field(default_factory=dict)
+    readable: tuple[Source, ...] = ()
     document: Document | None = None
     fleet: Fleet | None = None
     loads: Mapping[Path, GpuLoad] = field(default_factory=dict)
@@ -58,9 +60,15 @@ class Snapshot:
 
 
 def check(sources: Sequence[Source], policies: Policies | None, today: date, before: Snapshot) -> Snapshot:
-    """Check the texts as `fleetc check` does, and calculate what answers need. `before` is the last snapshot."""
+    """Check the texts as `fleetc check` does, and calculate what answers need. `before` is the last snapshot.
+
+    While a text cannot be read, what is wrong elsewhere still is: it comes from a check with the last readable lines in
+    place of those that were changed since.
+    """
     checked = check_spec(sources, policies, today)
     located = tuple(locate(checked.diagnostics, checked.texts, checked.document))
+    if checked.document is None and before.readable:
+        located += _elsewhere(sources, policies, today, before.readable)
     loads, market, typed = before.loads, before.market, checked.typed
     if typed is not None:
         loads = {load.path: load for load in capacity(typed)}
@@ -69,6 +77,7 @@ def check(sources: Sequence[Source], policies: Policies | None, today: date, bef
         tuple(sources),
         located,
         _repairs(sources, checked.document, located) if checked.document is not None else {},
+        tuple(sources) if checked.document is not None else before.readable,
         checked.document or before.document,
         checked.fleet or before.fleet,
         loads,
@@ -77,6 +86,34 @@ def check(sources: Sequence[Source], policies: Policies | None, today: date, bef
         sound=checked.fleet is not None,
         whole=typed is not None,
     )
+
+
+def _elsewhere(
+    sources: Sequence[Source], policies: Policies | None, today: date, readable: Sequence[Source]
+) -> tuple[Located, ...]:
+    """What is wrong outside of the lines that were changed since all texts could be read; places stay true."""
+    old = {source.name: source.text.split("\n") for source in readable}
+    mended, changed = [], dict[str, range]()
+    for source in sources:
+        lines = source.text.split("\n")
+        was = old.get(source.name, lines)
+        start = _alike(lines, was)
+        end = _alike(lines[start:][::-1], was[start:][::-1])
+        size = len(lines) - end - start
+        filled = (was[start : len(was) - end] + [""] * size)[:size]
+        changed[source.name] = range(start + 1, start + size + 1)
+        mended.append(replace(source, text="\n".join([*lines[:start], *filled, *lines[start + size :]])))
+    checked = check_spec(mended, policies, today)
+    if checked.document is None:
+        return ()
+    located = locate(checked.diagnostics, checked.texts, checked.document)
+    return tuple(item for item in located if item.primary.line not in changed.get(item.primary.file, ()))
+
+
+def _alike(lines: Sequence[str], others: Sequence[str]) -> int:
+    """How many lines are equal from the first on."""
+    pairs = zip(lines, others, strict=False)
+    return next((number for number, (line, other) in enumerate(pairs) if line != other), min(len(lines), len(others)))
 
 
 def _repairs(
