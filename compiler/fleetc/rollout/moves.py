@@ -38,7 +38,7 @@ class CircleError(Exception):
 
 
 def moves_of(runs: Mapping[str, Nodes], wants: Mapping[str, Nodes]) -> tuple[Move, ...]:
-    """The nodes that some host runs and that another one, which does not run them, shall run."""
+    """The nodes that some host runs, or may start again by itself, and that another one shall run."""
     home: dict[str, list[str]] = {}
     for host, nodes in runs.items():
         for node in nodes:
@@ -47,7 +47,6 @@ def moves_of(runs: Mapping[str, Nodes], wants: Mapping[str, Nodes]) -> tuple[Mov
         Move(node, source, target)
         for target, nodes in wants.items()
         for node in nodes
-        if node not in runs.get(target, {})
         for source in home.get(node, ())
         if source != target
     ]

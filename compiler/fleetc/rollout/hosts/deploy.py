@@ -198,6 +198,7 @@ def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outco
         restore(previous)
     answers = _let_go(rollout, held)
     until = {host: until_of(own[LET_GO]) for host, own in answers.items() if "format" in own.get(LET_GO, {})}
+    until |= dict.fromkeys(_keep_away(rollout, outcome, until), "")
     ends = tuple(host._replace(until=until.get(host.host, host.until) if host.until else "") for host in outcome.hosts)
     return replace(outcome, hosts=ends, interrupted=rollout.interrupted.is_set())
 
@@ -208,6 +209,20 @@ def _let_go(rollout: Rollout, hosts: Sequence[str]) -> Mapping[str, Any]:
         return {}
     rollout.tell(f"releases its claim on {counted(len(hosts), 'host')}")
     return rollout.run(END_PLAYBOOK, hosts).answers
+
+
+def _keep_away(rollout: Rollout, outcome: Outcome, until: Mapping[str, str]) -> list[str]:
+    """Have nodes stay away from old hosts where the new host does not say that it goes back: it may run them for long.
+
+    Returns the old hosts that said so; the others start the nodes again by themselves.
+    """
+    ends, stays = {host.host: host for host in outcome.hosts}, dict[str, list[str]]()
+    for move in outcome.moves:
+        unsure = ends[move.target].result in ("unknown", "quarantined") and not until.get(move.target)
+        if unsure and ends[move.source].result == "unknown":
+            stays.setdefault(move.source, []).append(move.node)
+    answers = rollout.run(END_PLAYBOOK, list(stays), fleet_host_stays=stays).answers if stays else {}
+    return [host for host, own in answers.items() if own.get(LET_GO, {}).get("ok") is True]
 
 
 def _in_batches(
@@ -329,7 +344,7 @@ def _brought_back(
 
 
 def _stopped(coming: Sequence[Move], ends: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
-    """New hosts in an unknown state: their nodes may run there, so they stay stopped on the old hosts.
+    """New hosts in an unknown state: their nodes may run there, so they are stopped on the old hosts.
 
     The old hosts are then unknown too.
     """
@@ -337,12 +352,12 @@ def _stopped(coming: Sequence[Move], ends: Mapping[str, HostOutcome]) -> dict[st
     for move in coming:
         outcome = changed.get(move.target, ends[move.target])
         if outcome.result in ("unknown", "quarantined"):
-            reason = f"{outcome.reason}; {move.node} stays stopped on {move.source}, because it may run here"
+            reason = f"{outcome.reason}; {move.node} is stopped on {move.source}, because it may run here"
             changed[move.target] = outcome._replace(reason=reason)
             source = changed.get(move.source, ends[move.source])
             if source.result == "old":
                 reason = f"{move.node} may be stopped here: unknown whether it moved to {move.target}"
-                changed[move.source] = source._replace(result="unknown", reason=reason)
+                changed[move.source] = source._replace(result="unknown", reason=reason, until=outcome.until)
     return changed
 
 

@@ -86,10 +86,10 @@ def _blocked(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> st
     for target, answer in begun.items():
         for node, does in answer.wants.items():
             for host, nodes in (*rollout.elsewhere.items(), *silent):
-                if node not in answer.runs and node in nodes:
+                if node not in answer.kept and node in nodes:
                     return _may_still_run(rollout, f"{node} was last on {host}", host)
                 done = {what for others in nodes.values() for what in others}
-                coming = [what for what in does if what in done and what not in answer.runs.get(node, ())]
+                coming = [what for what in does if what in done and what not in answer.kept.get(node, ())]
                 if coming and host != target:
                     return _may_still_run(rollout, f"{host} was the last that {coming[0]}", host)
     return ""
