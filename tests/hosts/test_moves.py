@@ -130,7 +130,8 @@ def test_limit_that_splits_a_move_is_refused(fleet: Moving) -> None:
     assert fleet.homes("gate") == ["two"]
 
 
-@pytest.mark.parametrize("resumed", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("resumed", [False, True])
 def test_node_comes_back_by_itself_if_the_rollout_is_killed_in_its_move(fleet: Moving, resumed: bool) -> None:
     """Or the rollout is gone on with, before the timer of the old host ends. That end is brought forward here."""
     one, two = fleet.hosts["one"], fleet.hosts["two"]
