@@ -69,7 +69,7 @@ class Moved:
 
     def do(self, what: str) -> bool:
         """What the controller does next; whether the host did it."""
-        own = {"owner": {}, "dead": []}
+        own: dict[str, Any] = {"owner": {}, "dead": []}
         if what == "expect":
             answer = self.new.ask(what, release=self.release)
             self.lease, self.seconds = answer["lease"], answer["seconds"]

@@ -52,7 +52,9 @@ def observed(directory: Path, heard: Any = lambda _: None, **variables: object) 
     shutil.copytree(ROOT / "playbooks", project)
     (work / "cp").mkdir(parents=True)
     host = {"ansible_connection": "local", "ansible_become": True, "ansible_become_user": "nobody", **variables}
-    (project / "inventory.json").write_text(json.dumps({"all": {"children": {"fleet_hosts": {"hosts": {"one": host}}}}}))
+    (project / "inventory.json").write_text(
+        json.dumps({"all": {"children": {"fleet_hosts": {"hosts": {"one": host}}}}})
+    )
     (project / "rollout.json").write_text(json.dumps({"fleet_batches": [["one"]]}))
     return run_playbook(Project(project, work, True), "observe.yml", RunOptions(), {}, heard, (OBSERVE,))
 

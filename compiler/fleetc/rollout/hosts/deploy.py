@@ -17,7 +17,7 @@ from typing import Any, Literal
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.blueprint.shards import Shard, read_shard
 from fleetc.emit.ansible import seconds_of
-from fleetc.emit.tree import MANIFEST, Tree
+from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Tree
 from fleetc.planner.fates import left_hosts
 from fleetc.rollout.findings import HostFinding
 from fleetc.rollout.hosts.begun import Begun, RolloutStep, begun_of
@@ -400,12 +400,15 @@ def _findings(begun: Mapping[str, Begun]) -> tuple[HostFinding, ...]:
 
 
 def _write_begin(rollout: Rollout, tree: Tree, limit: Sequence[str], stated: Stated) -> None:
-    sealed = rollout.goal.sealed
+    sealed, files = rollout.goal.sealed, tree.as_mapping()
+    texts = {path: artifact.content for path, artifact in files.items() if path.startswith(SPEC_FOLDER)}
+    if rollout.goal.kind == "deploy":
+        rollout.journal.keep_spec(files[MANIFEST].sha256, texts)
     rollout.journal.write(
         "begin",
         kind=rollout.goal.kind,
         who=this_run()["who"],
-        manifest=tree.as_mapping()[MANIFEST].sha256,
+        manifest=files[MANIFEST].sha256,
         seal=sealed.seal if sealed else "-",
         hosts=list(limit),
         shard=str(rollout.goal.shard or ""),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 _MESSAGE_LIMIT = 2000
 
-_AS_ROOT = 'fleetc has to be root there: {}, or log in as root'
+_AS_ROOT = "fleetc has to be root there: {}, or log in as root"
 _WORDS = (
     ("sudo[^\n]*not found|No such file[^\n]*sudo", _AS_ROOT.format("it has no sudo, so install that")),
     (
