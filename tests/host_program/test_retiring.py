@@ -43,7 +43,7 @@ class Moved:
         for machine in (self.old, self.new):
             self.provide(machine)
         asked = request(1, self.new.program)
-        self.orch = asked["wanted"]["services"].pop(1)
+        del asked["wanted"]["services"][1]
         self.release = self.new.ask("stage", **asked)["release"]
         self.lease: dict[str, Any] = {}
         self.seconds = 0
@@ -127,6 +127,23 @@ def test_old_host_that_boots_waits_as_long_again(tmp_path: Path) -> None:
     assert "gate" in moved.old.running
     refused = moved.old.ask("left", nodes=["gate"], owner={}, dead=[])
     assert refused["message"] == "gate may run here again by itself"
+
+
+def test_host_that_gets_a_release_meanwhile_keeps_its_nodes_away(tmp_path: Path) -> None:
+    """Hosts of one batch exchange nodes: its own switch takes the place of the one that waits."""
+    moved = Moved(tmp_path)
+    assert moved.do("expect") and moved.do("retire")
+    asked = request(2, moved.old.program)
+    own: dict[str, Any] = {"owner": {}, "dead": []}
+    del asked["wanted"]["services"][0]
+    release, program = moved.old.ask("stage", **asked)["release"], moved.old.program
+    program["wait_for_end"] = lambda _: program["read_state"](program["SWITCH"])
+    assert moved.old.ask("activate", release=release, id="own", **own)["ok"]
+    program["carry_out"](program["open_switch"]())
+    assert moved.old.ask("left", nodes=["gate"], **own)["ok"]
+    moved.later(5000)
+    assert program["read_state"](program["SWITCH"])["phase"] == "reverted"
+    assert list(moved.old.running) == ["orch"], "also on its way back"
 
 
 def test_nodes_that_leave_for_two_hosts_wait_for_both(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Trees of a spec that are known here, so that the release of a host can be told by what it means.
 
 In: a spec, the settings, hosts, and the tree that a user names, if any. Out: `Known` trees: that one, then committed
-ones, newest first, on demand the one on disk, and those of specs that rollouts kept; and why none has a release. Called by `plan` and `rollback`.
+ones, newest first, on demand the one on disk, and those of specs that rollouts kept; and why none has a release.
+Called by `plan` and `rollback`.
 """
 
 from __future__ import annotations

@@ -85,16 +85,17 @@ def do_left(request: Json) -> Json:
     with locked(30):
         need_claim(request)
         switch, away = open_switch(), (read_state(RECORD) or {}).get("left", [])
-        if not set(request["nodes"]) <= set(away) or (switch is not None and not is_leaving(switch)):
+        waits = switch if switch is not None and "lease_here" in switch else None
+        if not set(request["nodes"]) <= set(away) or (waits and not is_leaving(waits)):
             raise RefusedError("not-left", "%s may run here again by itself" % ", ".join(request["nodes"]))
-        if switch is None:
+        if waits is None:  # a switch to a release without them keeps them away, and so does its way back
             return {"changed": False}
-        switch["left"] = sorted({*switch["left"], *request["nodes"]})
-        write_json(SWITCH, switch)
-        if set(away) <= set(switch["left"]):
+        waits["left"] = sorted({*waits["left"], *request["nodes"]})
+        write_json(SWITCH, waits)
+        if set(away) <= set(waits["left"]):
             remove(SWITCH)
             sync_directory(STATE)
             give_room()
-            disarm(switch)
-            note("left", switch=switch["id"], nodes=request["nodes"])
+            disarm(waits)
+            note("left", switch=waits["id"], nodes=request["nodes"])
     return {"changed": True}

@@ -101,7 +101,7 @@ def check_image(need: Json, _asked: Asked) -> Iterator[Finding]:
 
 
 def check_own_image(need: Json, asked: Asked) -> Iterator[Finding]:
-    """Whether an image of a node or a runner is here, or a rollout can pull it, also with what root has logged in to."""
+    """Whether an image of a node is here, or a rollout can pull it, with what root has logged in to."""
     for finding in check_image(need, asked):
         if run("docker", "manifest", "inspect", "--insecure", need["subject"], seconds=60).status:
             yield finding
