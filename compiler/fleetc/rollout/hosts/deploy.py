@@ -35,11 +35,12 @@ from fleetc.rollout.hosts.gate import (
 )
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.leaving import with_left
-from fleetc.rollout.hosts.ordering import arrivals, order_of
+from fleetc.rollout.hosts.ordering import arrivals, keep_away, order_of, stopped
 from fleetc.rollout.hosts.owner import this_run
 from fleetc.rollout.hosts.processes import on_interrupt, restore
 from fleetc.rollout.hosts.rolling import (
     BEGIN_PLAYBOOK,
+    END_PLAYBOOK,
     NOTHING_STATED,
     OBSERVE_PLAYBOOK,
     Goal,
@@ -64,7 +65,6 @@ from fleetc.text.counting import counted
 
 SITE_PLAYBOOK = "site.yml"
 ROLLBACK_PLAYBOOK = "rollback.yml"
-END_PLAYBOOK = "end.yml"
 
 _LOOKS = 3
 _LOOK_SECONDS = 3.0
@@ -198,7 +198,7 @@ def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outco
         restore(previous)
     answers = _let_go(rollout, held)
     until = {host: until_of(own[LET_GO]) for host, own in answers.items() if "format" in own.get(LET_GO, {})}
-    until |= dict.fromkeys(_keep_away(rollout, outcome, until), "")
+    until |= dict.fromkeys(keep_away(rollout, outcome.moves, outcome.hosts, until), "")
     ends = tuple(host._replace(until=until.get(host.host, host.until) if host.until else "") for host in outcome.hosts)
     return replace(outcome, hosts=ends, interrupted=rollout.interrupted.is_set())
 
@@ -209,20 +209,6 @@ def _let_go(rollout: Rollout, hosts: Sequence[str]) -> Mapping[str, Any]:
         return {}
     rollout.tell(f"releases its claim on {counted(len(hosts), 'host')}")
     return rollout.run(END_PLAYBOOK, hosts).answers
-
-
-def _keep_away(rollout: Rollout, outcome: Outcome, until: Mapping[str, str]) -> list[str]:
-    """Have nodes stay away from old hosts where the new host does not say that it goes back: it may run them for long.
-
-    Returns the old hosts that said so; the others start the nodes again by themselves.
-    """
-    ends, stays = {host.host: host for host in outcome.hosts}, dict[str, list[str]]()
-    for move in outcome.moves:
-        unsure = ends[move.target].result in ("unknown", "quarantined") and not until.get(move.target)
-        if unsure and ends[move.source].result == "unknown":
-            stays.setdefault(move.source, []).append(move.node)
-    answers = rollout.run(END_PLAYBOOK, list(stays), fleet_host_stays=stays).answers if stays else {}
-    return [host for host, own in answers.items() if own.get(LET_GO, {}).get("ok") is True]
 
 
 def _in_batches(
@@ -282,12 +268,12 @@ def _in_batches(
             until = (outcome.until or latest) if outcome.result == "unknown" else ""
             ends[outcome.host] = _retired(rollout, outcome._replace(undone=undone, until=until))
         bad = [host for host in changing if ends[host].result not in ("new", "unchanged", "retired")]
-        stopped = _stopped(coming, ends)
-        ends |= stopped
+        without = stopped(coming, ends)
+        ends |= without
         brought_back = _brought_back(rollout, coming, begun, ends) if bad else {}
         ends |= brought_back
-        touched |= {*brought_back, *stopped}
-        for host in {**dict.fromkeys(changing), **stopped}:
+        touched |= {*brought_back, *without}
+        for host in {**dict.fromkeys(changing), **without}:
             _write_host(journal, ends[host])
         halted = f"not begun, because of {', '.join(bad)}" if bad else ""
     if done and not rollout.interrupted.is_set():
@@ -340,24 +326,6 @@ def _brought_back(
             changed[outcome.host] = outcome._replace(reason=reason)
         if outcome.host in changed:
             _write_host(rollout.journal, changed[outcome.host])
-    return changed
-
-
-def _stopped(coming: Sequence[Move], ends: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
-    """New hosts in an unknown state: their nodes may run there, so they are stopped on the old hosts.
-
-    The old hosts are then unknown too.
-    """
-    changed: dict[str, HostOutcome] = {}
-    for move in coming:
-        outcome = changed.get(move.target, ends[move.target])
-        if outcome.result in ("unknown", "quarantined"):
-            reason = f"{outcome.reason}; {move.node} is stopped on {move.source}, because it may run here"
-            changed[move.target] = outcome._replace(reason=reason)
-            source = changed.get(move.source, ends[move.source])
-            if source.result == "old":
-                reason = f"{move.node} may be stopped here: unknown whether it moved to {move.target}"
-                changed[move.source] = source._replace(result="unknown", reason=reason, until=outcome.until)
     return changed
 
 

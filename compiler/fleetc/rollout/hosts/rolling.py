@@ -33,6 +33,7 @@ from fleetc.text.encoders import visible
 
 BEGIN_PLAYBOOK = "begin.yml"
 OBSERVE_PLAYBOOK = "observe.yml"
+END_PLAYBOOK = "end.yml"
 
 _WAIT_SECONDS = 30.0
 """How long the rollout that claimed the first host waits for another one to give way."""
