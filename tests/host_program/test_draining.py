@@ -109,7 +109,8 @@ def test_node_that_moves_away_finishes_its_sessions(make: Make) -> None:
     machine = make()
     (machine.root / "data/orch/standin-sessions").write_text("1")
     answers: list[dict[str, Any]] = []
-    asked = {"fleet": "aurora", "host": "edge", "nodes": ["orch"], "seconds": {"drain": 300}}
+    asked: dict[str, Any] = {"fleet": "aurora", "host": "edge", "nodes": ["orch"], "lease": 600}
+    asked["seconds"] = {"stable": 0, "deadline": 0, "confirm": 60, "drain": 300}
     retiring = threading.Thread(target=lambda: answers.append(machine.ask("retire", **asked)))
     retiring.start()
     time.sleep(1.5)

@@ -487,7 +487,10 @@ class Engine(http.server.BaseHTTPRequestHandler):
         return "docker"
 
 
-def test_image_of_a_runner(host: Host) -> None:
+def test_image_of_a_runner_and_of_a_node(host: Host) -> None:
+    """A node's image is pulled with what root has logged in to, which the engine does not know."""
+    own: Json = {"runtime": "docker", "services": [{"name": "gate", "image": "localhost/none:1"}]}
+    host.says["docker manifest inspect"] = None
     need = {"need": "image", "subject": "localhost/runner:1"}
     host.says["docker image inspect"] = None
     assert host.asks(need) == [], "without an engine, its own check speaks"
@@ -503,10 +506,14 @@ def test_image_of_a_runner(host: Host) -> None:
         assert host.asks(need) == []
         (found,) = host.asks(need | {"subject": "localhost/none:1"})
         assert host.asks(need | {"subject": "localhost/ill:1"}) == []
+        (of_node,) = host.asks(**own)
+        host.says["docker manifest inspect"] = "{}"
+        assert host.asks(**own) == []
         host.says["docker image inspect"] = "[]"
         assert host.asks(need | {"subject": "localhost/none:1"}) == [], "it is here"
         engine.shutdown()
-    assert found["code"] == "runner-images-present" and found["message"].endswith("cannot pull it: manifest unknown")
+    assert found["code"] == "images-present" and found["message"].endswith("cannot pull it: manifest unknown")
+    assert (of_node["code"], of_node["node"], of_node["message"]) == (found["code"], "gate", found["message"])
     assert Engine.asked[0] == "/distribution/localhost/runner:1/json"
 
 

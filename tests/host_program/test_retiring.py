@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from tests.host_program.program import loaded
 from tests.host_program.test_broken_off import Killed, Machine, request
 
-LEAVING = {"fleet": "aurora", "host": "edge", "owner": {}, "dead": []}
+SECONDS = {"stable": 0, "deadline": 0, "confirm": 60}
+LEAVING = {"fleet": "aurora", "host": "edge", "owner": {}, "dead": [], "seconds": SECONDS, "lease": 330}
 
 
 @pytest.fixture
@@ -27,6 +29,133 @@ def test_node_that_leaves_is_gone_and_may_be_asked_to_leave_again(machine: Machi
     assert list(machine.running) == ["orch"]
     assert not Path(machine.program["MARKERS"], "gate").exists()
     assert machine.ask("retire", nodes=["gate"], **LEAVING)["ok"]
+
+
+class Moved:
+    """A node that moves from an old host to a new one, on one clock that the test sets; all timers are known."""
+
+    def __init__(self, root: Path) -> None:
+        self.now = 0.0
+        self.old, self.new = Machine(root / "old"), Machine(root / "new")
+        self.timers: list[tuple[float, Machine]] = []
+        self.twice: list[float] = []
+        self.old.forward(1)
+        for machine in (self.old, self.new):
+            self.provide(machine)
+        asked = request(1, self.new.program)
+        del asked["wanted"]["services"][1]
+        self.release = self.new.ask("stage", **asked)["release"]
+        self.lease: dict[str, Any] = {}
+        self.seconds = 0
+
+    def provide(self, machine: Machine) -> None:
+        program = machine.program
+        program["time"] = SimpleNamespace(monotonic=lambda: self.now, time=lambda: self.now, sleep=self.later)
+        program["start_timer"] = lambda _unit, seconds: self.timers.append((self.now + seconds, machine))
+
+    def later(self, seconds: float) -> None:
+        """Let time go by, with what timers do meanwhile."""
+        end = self.now + seconds
+        while due := [timer for timer in self.timers if timer[0] <= end]:
+            self.now = max(self.now, min(due)[0])
+            self.timers.remove(min(due, key=lambda timer: timer[0]))
+            min(due, key=lambda timer: timer[0])[1].program["resume"](False)
+            self.look()
+        self.now = end
+
+    def look(self) -> None:
+        if "gate" in self.old.running and "gate" in self.new.running:
+            self.twice.append(self.now)
+
+    def do(self, what: str) -> bool:
+        """What the controller does next; whether the host did it."""
+        own: dict[str, Any] = {"owner": {}, "dead": []}
+        if what == "expect":
+            answer = self.new.ask(what, release=self.release)
+            self.lease, self.seconds = answer["lease"], answer["seconds"]
+        elif what == "retire":
+            answer = self.old.ask(what, nodes=["gate"], **{**LEAVING, "lease": self.seconds})
+        elif what == "activate":
+            self.new.program["wait_for_end"] = lambda _: self.new.program["read_state"](self.new.program["SWITCH"])
+            answer = self.new.ask(what, release=self.release, id="new", lease=self.lease, **own)
+            if answer["ok"]:
+                self.new.program["carry_out"](self.new.program["open_switch"]())
+        elif what == "left":
+            answer = self.old.ask(what, nodes=["gate"], **own)
+        else:
+            answer = self.new.ask(what, id="new", **own)
+        self.look()
+        return bool(answer["ok"])
+
+
+MOVE = ("expect", "retire", "activate", "left", "confirm")
+
+
+SLOW = [(1, 0), (2, 80), (2, 170), (2, 900), (3, 50), (3, 900), (4, 50), (4, 900)]
+"""Before which word the controller waits, and for how many seconds."""
+
+
+@pytest.mark.parametrize("words", range(2, 6))
+def test_node_that_moves_runs_once_whenever_the_controller_dies_and_however_slow_it_is(
+    tmp_path: Path, words: int
+) -> None:
+    """Only between the last two words a death costs more than time: the node runs nowhere then, and never twice."""
+    for slow, delay in SLOW[: 1 if words == 2 else None]:
+        moved, done = Moved(tmp_path / f"{slow}-{delay}"), []
+        for at, what in enumerate(MOVE[:words]):
+            moved.later(delay if at == slow else 0)
+            if not moved.do(what):
+                break
+            done.append(what)
+        moved.later(5000)
+        homes = [machine for machine in (moved.old, moved.new) if "gate" in machine.running]
+        nowhere = done == list(MOVE[:4])
+        assert not moved.twice, (done, slow, delay)
+        assert homes == ([] if nowhere else [moved.new if "confirm" in done else moved.old]), (done, slow, delay)
+        assert "orch" in moved.old.running and moved.old.program["open_switch"]() is None
+
+
+def test_old_host_that_boots_waits_as_long_again(tmp_path: Path) -> None:
+    moved = Moved(tmp_path)
+    assert moved.do("expect") and moved.do("retire")
+    moved.timers.clear()
+    moved.old.program["boot_id"] = lambda: "another boot"
+    moved.old.program["resume"](True)
+    moved.later(moved.seconds - 1)
+    assert "gate" not in moved.old.running
+    moved.later(1)
+    assert "gate" in moved.old.running
+    refused = moved.old.ask("left", nodes=["gate"], owner={}, dead=[])
+    assert refused["message"] == "gate may run here again by itself"
+
+
+def test_host_that_gets_a_release_meanwhile_keeps_its_nodes_away(tmp_path: Path) -> None:
+    """Hosts of one batch exchange nodes: its own switch takes the place of the one that waits."""
+    moved = Moved(tmp_path)
+    assert moved.do("expect") and moved.do("retire")
+    asked = request(2, moved.old.program)
+    own: dict[str, Any] = {"owner": {}, "dead": []}
+    del asked["wanted"]["services"][0]
+    release, program = moved.old.ask("stage", **asked)["release"], moved.old.program
+    program["wait_for_end"] = lambda _: program["read_state"](program["SWITCH"])
+    assert moved.old.ask("activate", release=release, id="own", **own)["ok"]
+    program["carry_out"](program["open_switch"]())
+    assert moved.old.ask("left", nodes=["gate"], **own)["ok"]
+    moved.later(5000)
+    assert program["read_state"](program["SWITCH"])["phase"] == "reverted"
+    assert list(moved.old.running) == ["orch"], "also on its way back"
+
+
+def test_nodes_that_leave_for_two_hosts_wait_for_both(tmp_path: Path) -> None:
+    """For a rollout that begins meanwhile, they are still here."""
+    moved = Moved(tmp_path)
+    for node in ("gate", "orch"):
+        assert moved.old.ask("retire", nodes=[node], **{**LEAVING, "lease": 400})["ok"]
+    assert moved.old.ask("left", nodes=["orch"], owner={}, dead=[])["ok"]
+    here = {one["node"]: one["running"] for one in moved.old.ask("observe")["state"]["processes"]}
+    assert here == {"gate": False}
+    moved.later(400)
+    assert list(moved.old.running) == ["gate"]
 
 
 def test_node_out_of_service_stops_and_its_release_stays_for_the_way_back(machine: Machine) -> None:
@@ -75,6 +204,7 @@ def test_kill_at_each_step_of_leaving_is_made_good_by_asking_again(tmp_path: Pat
             machine.reborn()
             assert machine.ask("retire", nodes=["gate"], **LEAVING)["ok"], step
             assert list(machine.running) == ["orch"], step
+            assert machine.ask("left", nodes=["gate"], **LEAVING)["ok"], step
             assert "gate" not in [one["node"] for one in machine.ask("observe")["state"]["processes"]]
         else:
             break

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.farm.farm import Farm
-from tests.hosts.switches import in_phase, wait
+from tests.hosts.switches import STATE, in_phase, switch_of, wait
 from tests.hosts.test_deploy import process_of
 from tests.hosts.test_faults import Faulty
 
@@ -131,19 +131,40 @@ def test_limit_that_splits_a_move_is_refused(fleet: Moving) -> None:
 
 
 @pytest.mark.slow
-def test_rollout_killed_in_the_middle_of_a_move_is_gone_on_with(fleet: Moving) -> None:
+@pytest.mark.parametrize("resumed", [False, True])
+def test_node_comes_back_by_itself_if_the_rollout_is_killed_in_its_move(fleet: Moving, resumed: bool) -> None:
+    """Or the rollout is gone on with, before the timer of the old host ends. That end is brought forward here."""
+    one, two = fleet.hosts["one"], fleet.hosts["two"]
     fleet.change(GATE_MOVES)
     with fleet.sampled(GATE) as counts:
         rollout = fleet.begin()
         wait(lambda: fleet.homes("gate") == [], 180, "gate does not leave its host")
         subprocess.run(["pkill", "-KILL", "-f", "--", f"-m fleetc deploy {fleet.directory}"], check=True)
         rollout.communicate(timeout=60)
-        in_phase(fleet.hosts["one"], "", "reverted", "healthy", seconds=60)
-        said = fleet.deployed("--resume")
+        in_phase(two, "healthy", seconds=20)
+        left = switch_of(two)
+        timers = two.run("systemctl", "list-timers", "fleetc-revert-*").stdout
+        assert f"fleetc-revert-{left['id']}-" in timers, timers
+        if resumed:
+            in_phase(one, "", "reverted", "healthy", seconds=60)
+            fleet.deployed("--resume")
+        else:
+            in_phase(one, "", "reverted", seconds=60)  # the new host gives up long before
+            assert fleet.homes("gate") == [] and "until" in left
+            two.write(f"{STATE}/switch.json", json.dumps({**left, "until": 0}).encode(), 0o600)
+            two.run("python3", "/opt/fleetc/host/fleetc_host.pyz", "resume")
+            in_phase(two, "reverted", seconds=1)
     assert max(counts) == 1
-    assert fleet.homes("gate") == ["one"], said
-    none = fleet.deploy("--resume")
-    assert none.returncode == 1 and "no rollout of this fleet broke off" in none.stderr
+    assert fleet.homes("gate") == ["one" if resumed else "two"]
+    if resumed:
+        assert switch_of(two) == {}, "the old host waits no longer"
+        none = fleet.deploy("--resume")
+        assert none.returncode == 1 and "no rollout of this fleet broke off" in none.stderr
+    else:
+        fleet.deployed()
+        assert fleet.homes("gate") == ["one"]
+    fleet.change()
+    fleet.deployed()
 
 
 def test_reward_is_called_by_one_process(fleet: Moving) -> None:

@@ -29,6 +29,15 @@ def test_hosts_with_all_that_they_need(fleet: Rollout) -> None:
     done = fleet.fleetc("deploy", "--check", str(fleet.directory), *SKIPPED)
     assert done.returncode == 0 and "error" not in done.stderr, done.stderr
     assert done.stdout.endswith("3 hosts checked, nothing was changed\n")
+    spec = fleet.directory / "fleet.toml"
+    text = spec.read_text(encoding="utf-8")
+    spec.write_text(text.replace(fleet.farm.images[0], "127.0.0.1:9/nobody/has"), encoding="utf-8")
+    fleet.compile()
+    found = fleet.fleetc("deploy", "--check", str(fleet.directory), *SKIPPED)
+    spec.write_text(text, encoding="utf-8")
+    fleet.compile()
+    assert "error[images-present]: three: 127.0.0.1:9/nobody/has:v0.9.1 is not here, and Docker cannot" in found.stderr
+    assert found.returncode == 1 and found.stderr.count("error[") == 1, "a host without Docker needs no image"
 
 
 def test_hosts_ask_the_chain(fleet: Rollout) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
@@ -42,6 +43,7 @@ from fleetc.cli.shared.working import (
     tell_settings,
 )
 from fleetc.messages.forms import Format
+from fleetc.planner.data import RECORDED
 
 if TYPE_CHECKING:
     from fleetc.blueprint.shards import Shard
@@ -146,6 +148,7 @@ def _make(
         for note in before.notes if before else ():
             message(f"note: {note}")
         baseline, left = plans.recorded_baseline(inputs, before.tree() if before else None, against or "")
+        baseline = _given_since(baseline, inputs, spec, settings)
         if observe:
             with progress(sys.stderr) as show:
                 baseline = plans.observed_baseline(inputs, baseline, settings, show)
@@ -161,6 +164,23 @@ def _make(
     if removed:
         message(f"the signature of the earlier plan in {write} was removed with it")
     message(f"{write} written" if write else "nothing written; use -o plan.json to keep the plan")
+
+
+def _given_since(baseline: Baseline, inputs: Inputs, spec: Path, settings: Settings) -> Baseline:
+    """A recorded baseline, with the hosts at their goal that the journal says were brought there since."""
+    from fleetc.cli.shared.ways_back import given_last
+    from fleetc.disk.files import find_spec
+    from fleetc.rollout.hosts.journal import to_read
+    from fleetc.rollout.plan.make import wanted_states
+    from fleetc.settings import journals
+
+    if all(state.known != RECORDED for state in baseline.hosts):
+        return baseline
+    history = to_read(journals(settings, find_spec(spec)), inputs.blueprint.fleet).history
+    goals = {
+        host: goal for host, goal in wanted_states(inputs).items() if given_last(history, host).release == goal.release
+    }
+    return replace(baseline, hosts=tuple(goals.get(s.host, s) if s.known == RECORDED else s for s in baseline.hosts))
 
 
 def _verify(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], observe: bool) -> None:

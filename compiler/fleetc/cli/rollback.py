@@ -80,11 +80,11 @@ def rollback(
     stated = Stated(tuple(clear or ()), (), tuple(assume_dead or ()), tuple(take_over or ()))
     with opened_journal(spec, settings, blueprint.fleet, check or listed, form) as own:
         if listed:
-            for line in listing(own.history, names, spec, settings):
+            for line in listing(own, names, spec, settings):
                 typer.echo(plain(line))
             return
         back_to = releases_before(own.history, names, to)
-        for line in telling(own.history, back_to, spec, settings):
+        for line in telling(own, back_to, spec, settings):
             typer.echo(plain(line), err=form is not RolloutFormat.text)
         goal = Goal("rollback", back_to)
         with progress(sys.stderr, hosts=not check) as show:

@@ -25,6 +25,7 @@ class ProcessState:
     `live` and `silent` are the settings that it has and takes while it runs, such as "maxSessions=8"; nobody can ask
     for those that are silent. `rest` is the digest of its files without them, "" where it is not known. `exclusive` is
     what only one process of the fleet may do at a time.
+    One that is `taken` was started by people, and is as good as its node; no release has reached it yet.
     """
 
     node: str
@@ -43,6 +44,7 @@ class ProcessState:
     live: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
     exclusive: tuple[str, ...] = ()
+    taken: bool = False
 
     @property
     def against(self) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ def of_recorded(name: str, tree: Tree) -> Side:
     if tool != __version__:
         notes.append(f"{name} was written by fleetc {tool or 'of an unknown version'}, but this is {__version__}")
     document, fleet = None, None
-    sources = _sources(name, files)
+    sources = sources_in(name, files)
     if sources:
         document, fleet = _read(sources)
     if not sources:
@@ -113,7 +113,7 @@ def of_recorded(name: str, tree: Tree) -> Side:
     return Side(name, files, digests, document, fleet, tool, tuple(notes))
 
 
-def _sources(name: str, files: Mapping[str, bytes]) -> list[Source]:
+def sources_in(name: str, files: Mapping[str, bytes]) -> list[Source]:
     """The texts that a tree was compiled from, the base first."""
     try:
         sources = [Source(f"{name}/{path}", files[path].decode("utf-8"), part_of(path)) for path in originals(files)]

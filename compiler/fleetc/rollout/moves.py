@@ -1,9 +1,9 @@
 """What changes its host in a rollout, and the order that follows: nothing ever runs twice.
 
 In: what each host runs and shall run, and the batches. Out: moves and handovers, and safe batches for them. Pure. A
-node that moves is stopped for good where it was before it starts elsewhere. An exclusive duty, such as calling rewards
-for a wallet, moves only after its host confirms that it stopped. A node with an unknown new host stays stopped: nowhere
-is better than twice.
+node that moves is stopped where it was before it starts elsewhere, and comes back there if its rollout dies. An
+exclusive duty, such as calling rewards for a wallet, moves only after its host confirms that it stopped. A node stays
+stopped if its new host is unknown and does not say that it goes back: nowhere is better than twice.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class CircleError(Exception):
 
 
 def moves_of(runs: Mapping[str, Nodes], wants: Mapping[str, Nodes]) -> tuple[Move, ...]:
-    """The nodes that some host runs and that another one, which does not run them, shall run."""
+    """The nodes that some host runs, or may start again by itself, and that another one shall run."""
     home: dict[str, list[str]] = {}
     for host, nodes in runs.items():
         for node in nodes:
@@ -47,7 +47,6 @@ def moves_of(runs: Mapping[str, Nodes], wants: Mapping[str, Nodes]) -> tuple[Mov
         Move(node, source, target)
         for target, nodes in wants.items()
         for node in nodes
-        if node not in runs.get(target, {})
         for source in home.get(node, ())
         if source != target
     ]

@@ -16,11 +16,10 @@ from fleetc.places.origin import Chosen
 from fleetc.places.origin import given as given_in
 from fleetc.planner.states import release_in
 from fleetc.rollout.hosts.begun import Begun, begun_of
-from fleetc.rollout.hosts.deploy import _stopped
 from fleetc.rollout.hosts.events import Event, RunResult
-from fleetc.rollout.hosts.gate import BEGIN, OBSERVE, HostOutcome, Result
+from fleetc.rollout.hosts.gate import BEGIN, LET_GO, OBSERVE, HostOutcome, Result
 from fleetc.rollout.hosts.journal import to_read
-from fleetc.rollout.hosts.ordering import order_of
+from fleetc.rollout.hosts.ordering import keep_away, order_of, stopped
 from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Rollout, Stated, claimed
 from fleetc.rollout.hosts.runner import Project, RunOptions
 from fleetc.rollout.journal.history import Given, Login
@@ -131,13 +130,34 @@ def test_handover_of_a_host_that_does_not_change() -> None:
 
 
 @pytest.mark.parametrize(("result", "stays"), [("unknown", True), ("quarantined", True), ("reverted", False)])
-def test_node_whose_new_host_is_unknown_stays_stopped(result: Result, stays: bool) -> None:
+def test_node_whose_new_host_is_unknown_is_stopped(result: Result, stays: bool) -> None:
     moves = (Move("gate", "one", "two"), Move("orch", "one", "two"))
-    told = _stopped(moves, {"one": HostOutcome("one", "old"), "two": HostOutcome("two", result, "cut off")})
+    told = stopped(moves, {"one": HostOutcome("one", "old"), "two": HostOutcome("two", result, "cut off")})
     assert bool(told) == stays
     if stays:
-        assert told["two"].reason.startswith("cut off; gate stays stopped on one, because it may run here; orch stays")
+        assert told["two"].reason.startswith("cut off; gate is stopped on one, because it may run here; orch is")
         assert told["one"].result == "unknown" and "gate may be stopped here" in told["one"].reason
+
+
+@pytest.mark.parametrize(("result", "until", "stays"), [
+    ("unknown", "", True), ("unknown", "2026-01-31T09:00:00Z", False), ("quarantined", "", True), ("new", "", False),
+])  # fmt: skip
+def test_old_host_is_told_to_stay_away_unless_the_new_one_says_that_it_goes_back(
+    result: Result, until: str, stays: bool
+) -> None:
+    asked: list[Any] = []
+
+    class Told:
+        """A rollout whose old host does what it is asked. A stand-in for runs of Ansible."""
+
+        def run(self, _playbook: str, hosts: list[str], fleet_host_stays: dict[str, list[str]]) -> RunResult:
+            asked.append((hosts, fleet_host_stays))
+            return RunResult("successful", 0, {}, answers={"one": {LET_GO: {"format": 1, "ok": True}}})
+
+    hosts = (HostOutcome("one", "unknown"), HostOutcome("two", result))
+    moves = [Move("gate", "one", "two")]
+    assert keep_away(cast(Rollout, Told()), moves, hosts, {"two": until}) == (["one"] if stays else [])
+    assert asked == ([(["one"], {"one": ["gate"]})] if stays else [])
 
 
 class Asked:

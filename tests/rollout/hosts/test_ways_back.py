@@ -6,6 +6,7 @@ The command, git, the trees and the journal are real; hosts are those of `standi
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,10 @@ def test_rollback_names_where_it_leads_and_the_price_that_comes_back(world: Worl
     world.run("deploy")
     before = world.release()
     second = world.price(1400)
+    planned = world.run("plan", "--against", "HEAD~1")
     world.run("deploy")
+    again = world.run("plan", "--against", "HEAD~1")
+    assert "processes: 1 to restart\n" in planned and "processes: 1 to keep\n" in again, "the journal says it runs that"
     after = world.release()
     leads = (
         f"tower goes back to the release {before}, rolled out at TIME by WHO; it is in rendered/ of commit {first} of "
@@ -97,12 +101,15 @@ def test_rollback_names_where_it_leads_and_the_price_that_comes_back(world: Worl
     assert world.release() == after
 
 
-def test_release_that_is_in_no_commit_is_said_to_be_unknown(world: World) -> None:
+def test_release_that_is_in_no_commit_is_known_by_the_spec_that_its_rollout_kept(world: World) -> None:
     commit(world.directory, "nothing yet")
     world.price(1200, committed=False)
     world.run("deploy")
     world.price(1400, committed=False)
     world.run("deploy")
+    known = world.run("rollback", "--check")
+    assert "; it is in the spec that was rolled out" in known and BACK in known
+    shutil.rmtree(next(world.journal.glob("*.specs")))
     tried = world.run("rollback", "--check")
     unknown = (
         "what this changes for prices, sessions and ports is not known, because the release to go back to is in no"

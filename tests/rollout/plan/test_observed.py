@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
+from fleetc.emit.host_program import HOST_STEPS, steps_in
 from fleetc.planner.data import OBSERVED, UNKNOWN, HostState, ProcessState
+from fleetc.planner.states import recorded_states, steps_between
 from fleetc.rollout.hosts.events import Event, RunResult
 from fleetc.rollout.hosts.gate import OBSERVE
 from fleetc.rollout.hosts.observe import _seen, newest_plan, said
 from fleetc.rollout.plan.data import NewestPlan
+from tests.support import compiled_example, shipped
 
 A, B, D = "a" * 64, "b" * 64, "d" * 64
 GATE = {"node": "gate", "digest": A, "runtime": "systemd", "running": True, "drift": []}
@@ -48,6 +53,33 @@ def test_answer_of_a_host() -> None:
             ),
         ),
     )
+
+
+def there(numbers: random.Random, wanted: HostState) -> dict[str, Any]:
+    """What a host may say of itself whose processes are not all as a release wants them."""
+    processes = []
+    for process in wanted.processes:
+        one = {**asdict(process), "secrets": None, "running": True, "exclusive": list(process.exclusive)}
+        one |= {"digest": numbers.choice([one["digest"]] * 3 + ["", D]), "running": numbers.random() < 0.8}
+        one |= {"rest": numbers.choice([one["rest"], D]), "live": list(process.live[: numbers.randint(0, 9)])}
+        one |= {kind: [f"some {kind}"] for kind in ("drift", "was_set", "ill", "unanswered") if numbers.random() < 0.1}
+        others = [{**one, "node": "other", "taken": True}] if numbers.random() < 0.2 else []
+        processes += [one, *others] if numbers.random() < 0.9 else others
+    return {"release": numbers.choice([wanted.release, D]), "processes": processes}
+
+
+def test_plan_lists_what_a_host_does_whatever_it_runs() -> None:
+    """Both by the same function; what a plan has of the answer of a host must lead it to the same steps."""
+    module, numbers = shipped()[1][HOST_STEPS], random.Random(19)
+    for example in ("two-regions", "avatar-stage", "dual-onchain"):
+        tree = compiled_example(example).tree
+        assert tree is not None
+        for host, wanted in recorded_states(tree).items():
+            goal = {**asdict(wanted), "processes": [asdict(process) for process in wanted.processes]}
+            for live in ("try", "only", "never"):
+                state = there(numbers, wanted)
+                planned = [asdict(step) for step in steps_between(module, said(host, state), wanted, live)]
+                assert planned == steps_in(module)(state, goal | {"live": live}), (host, state)
 
 
 def test_settings_that_a_host_can_change_live() -> None:

@@ -1,6 +1,6 @@
 """What was rolled out, and where hosts can go back to: runs and releases of the journal, and what going back means.
 
-In: the history of a journal, hosts, the spec and the settings. Out: lines. Called by `rollback`.
+In: a journal, hosts, the spec and the settings. Out: lines. Called by `rollback`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fleetc.cli.shared.known_trees import KnownTrees
 from fleetc.planner.data import RECORDED, UNKNOWN, HostState
+from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.kept import Ran, releases_of, rolled_out
 from fleetc.rollout.journal.history import MAY_RUN, History, Run
 from fleetc.rollout.plan.data import Comparison
@@ -25,9 +26,9 @@ _NAMED = 12
 _RUNS = 10
 
 
-def telling(history: History, back_to: Mapping[str, str], spec: Path, settings: Settings) -> Iterator[str]:
+def telling(journal: Journal, back_to: Mapping[str, str], spec: Path, settings: Settings) -> Iterator[str]:
     """Where a rollback leads: for each release its hosts, when it was rolled out, and what it means."""
-    trees = KnownTrees(spec, settings, list(back_to), here=True)
+    history, trees = journal.history, KnownTrees(spec, settings, list(back_to), here=True, specs=journal.specs)
     hosts: dict[str, list[str]] = {}
     for host, release in back_to.items():
         hosts.setdefault(release, []).append(host)
@@ -39,9 +40,9 @@ def telling(history: History, back_to: Mapping[str, str], spec: Path, settings: 
         yield from (f"    {line}" for line in _meant(meaning))
 
 
-def listing(history: History, names: Sequence[str], spec: Path, settings: Settings) -> Iterator[str]:
+def listing(journal: Journal, names: Sequence[str], spec: Path, settings: Settings) -> Iterator[str]:
     """The last rollouts, then the releases that hosts had, by host, the newest first."""
-    trees = KnownTrees(spec, settings, names, here=True)
+    history, trees = journal.history, KnownTrees(spec, settings, names, here=True, specs=journal.specs)
     by_host = {name: releases_of(history, name) for name in names}
     if not any(by_host.values()):
         yield "the journal has no release of these hosts: no rollout with it changed one"
@@ -83,7 +84,7 @@ def _nodes(history: History, host: str) -> Iterator[str]:
 
 def _listed(history: History, host: str, ran: Ran, trees: KnownTrees) -> Iterator[str]:
     known, meaning = _meaning(history, {host: ran.release}, trees)
-    here = _now(history, host)
+    here = given_last(history, host)
     runs = here.known != UNKNOWN and here.release == ran.release
     yield f"{ran.release[:_SHORT]}  {'given last, ' if runs else ''}{_came(ran.run, known)}"
     if not runs:
@@ -104,7 +105,7 @@ def _meant(meaning: Meaning) -> Iterator[str]:
     yield from (f"{NOT_KNOWN}, because {comparison.note}" for comparison in meaning.compared if not comparison.name)
 
 
-def _now(history: History, host: str) -> HostState:
+def given_last(history: History, host: str) -> HostState:
     """What a host runs by the journal."""
     given = history.hosts.get(host)
     ended = next((run.changes[host].result for run in reversed(history.runs) if host in run.changes), "")
@@ -120,5 +121,5 @@ def _meaning(history: History, back_to: Mapping[str, str], trees: KnownTrees) ->
     if len(known) != 1 or len(known[0].hosts) != len(back_to):
         note = f"the release to go back to is in no tree known here; {trees.why()}"
         return "", Meaning(compared=(Comparison(tuple(back_to), "", "", note),))
-    states = [_now(history, host) for host in back_to]
+    states = [given_last(history, host) for host in back_to]
     return known[0].name, meaning_of(states, trees, known[0].side, trees.why)

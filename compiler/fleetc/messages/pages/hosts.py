@@ -80,6 +80,11 @@ HOST_PAGES: dict[str, Page] = {
         "a node without its GPUs ends at once, and memory and sessions are planned for the GPU of each number.",
         "Install the driver, or write gpus of the host in the order of nvidia-smi -L.",
     ),
+    "images-present": Page(
+        "An image of a node or of an AI runner is not on a host, and its registry does not give it.",
+        "no container of it starts; a node ends if its model is warm and the runner of that does not start.",
+        "Correct the image in the spec, open the way to its registry, or load the image on the host.",
+    ),
     "kafka-answers": Page(
         "The broker of a node's events does not answer.",
         "the node ends at once if it cannot set Kafka up.",
@@ -216,11 +221,6 @@ HOST_PAGES: dict[str, Page] = {
         "The RPC address serves another chain than the spec, or one without the controller.",
         "the node cannot find the protocol contracts and exits.",
         "Correct network, rpc or controller in [fleet].",
-    ),
-    "runner-images-present": Page(
-        "An image of an AI runner is not on a host, and its registry does not give it.",
-        "the node cannot start the runner, and ends if its model is warm.",
-        "Correct the image in the spec, open the way to its registry, or load the image on the host.",
     ),
     "secret-addresses-well-formed": Page(
         "A secret that must be an address is none.",

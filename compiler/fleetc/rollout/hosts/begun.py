@@ -55,6 +55,11 @@ class Begun(NamedTuple):
     state: HostState | None = None
 
     @property
+    def kept(self) -> Mapping[str, tuple[str, ...]]:
+        """What it runs and goes on with by itself; nothing where a switch is open, because that may be taken back."""
+        return self.runs if self.settled else {}
+
+    @property
     def undone(self) -> tuple[str, ...]:
         """What its steps undo on nodes that keep their files: what differed, in words."""
         has = {process.node: process.digest for process in self.state.processes} if self.state else {}

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.blueprint.shards import Shard, read_shard
 from fleetc.emit.ansible import seconds_of
-from fleetc.emit.tree import MANIFEST, Tree
+from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Tree
 from fleetc.planner.fates import left_hosts
 from fleetc.rollout.findings import HostFinding
 from fleetc.rollout.hosts.begun import Begun, RolloutStep, begun_of
@@ -35,11 +35,12 @@ from fleetc.rollout.hosts.gate import (
 )
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.leaving import with_left
-from fleetc.rollout.hosts.ordering import arrivals, order_of
+from fleetc.rollout.hosts.ordering import arrivals, keep_away, order_of, stopped
 from fleetc.rollout.hosts.owner import this_run
 from fleetc.rollout.hosts.processes import on_interrupt, restore
 from fleetc.rollout.hosts.rolling import (
     BEGIN_PLAYBOOK,
+    END_PLAYBOOK,
     NOTHING_STATED,
     OBSERVE_PLAYBOOK,
     Goal,
@@ -64,7 +65,6 @@ from fleetc.text.counting import counted
 
 SITE_PLAYBOOK = "site.yml"
 ROLLBACK_PLAYBOOK = "rollback.yml"
-END_PLAYBOOK = "end.yml"
 
 _LOOKS = 3
 _LOOK_SECONDS = 3.0
@@ -198,6 +198,7 @@ def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outco
         restore(previous)
     answers = _let_go(rollout, held)
     until = {host: until_of(own[LET_GO]) for host, own in answers.items() if "format" in own.get(LET_GO, {})}
+    until |= dict.fromkeys(keep_away(rollout, outcome.moves, outcome.hosts, until), "")
     ends = tuple(host._replace(until=until.get(host.host, host.until) if host.until else "") for host in outcome.hosts)
     return replace(outcome, hosts=ends, interrupted=rollout.interrupted.is_set())
 
@@ -267,12 +268,12 @@ def _in_batches(
             until = (outcome.until or latest) if outcome.result == "unknown" else ""
             ends[outcome.host] = _retired(rollout, outcome._replace(undone=undone, until=until))
         bad = [host for host in changing if ends[host].result not in ("new", "unchanged", "retired")]
-        stopped = _stopped(coming, ends)
-        ends |= stopped
+        without = stopped(coming, ends)
+        ends |= without
         brought_back = _brought_back(rollout, coming, begun, ends) if bad else {}
         ends |= brought_back
-        touched |= {*brought_back, *stopped}
-        for host in {**dict.fromkeys(changing), **stopped}:
+        touched |= {*brought_back, *without}
+        for host in {**dict.fromkeys(changing), **without}:
             _write_host(journal, ends[host])
         halted = f"not begun, because of {', '.join(bad)}" if bad else ""
     if done and not rollout.interrupted.is_set():
@@ -328,24 +329,6 @@ def _brought_back(
     return changed
 
 
-def _stopped(coming: Sequence[Move], ends: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
-    """New hosts in an unknown state: their nodes may run there, so they stay stopped on the old hosts.
-
-    The old hosts are then unknown too.
-    """
-    changed: dict[str, HostOutcome] = {}
-    for move in coming:
-        outcome = changed.get(move.target, ends[move.target])
-        if outcome.result in ("unknown", "quarantined"):
-            reason = f"{outcome.reason}; {move.node} stays stopped on {move.source}, because it may run here"
-            changed[move.target] = outcome._replace(reason=reason)
-            source = changed.get(move.source, ends[move.source])
-            if source.result == "old":
-                reason = f"{move.node} may be stopped here: unknown whether it moved to {move.target}"
-                changed[move.source] = source._replace(result="unknown", reason=reason)
-    return changed
-
-
 def _not_begun(
     rollout: Rollout, begun: Begun, ready: bool, ready_result: Literal["new", "old"], refused: str = ""
 ) -> HostOutcome:
@@ -385,12 +368,15 @@ def _findings(begun: Mapping[str, Begun]) -> tuple[HostFinding, ...]:
 
 
 def _write_begin(rollout: Rollout, tree: Tree, limit: Sequence[str], stated: Stated) -> None:
-    sealed = rollout.goal.sealed
+    sealed, files = rollout.goal.sealed, tree.as_mapping()
+    texts = {path: artifact.content for path, artifact in files.items() if path.startswith(SPEC_FOLDER)}
+    if rollout.goal.kind == "deploy":
+        rollout.journal.keep_spec(files[MANIFEST].sha256, texts)
     rollout.journal.write(
         "begin",
         kind=rollout.goal.kind,
         who=this_run()["who"],
-        manifest=tree.as_mapping()[MANIFEST].sha256,
+        manifest=files[MANIFEST].sha256,
         seal=sealed.seal if sealed else "-",
         commit=rollout.journal.commit,
         hosts=list(limit),

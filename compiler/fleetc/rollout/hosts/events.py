@@ -5,6 +5,7 @@ In: events of ansible_runner. Out: an `Event` for each that counts, and a `RunRe
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _MESSAGE_LIMIT = 2000
+
+_AS_ROOT = "fleetc has to be root there: {}, or log in as root"
+_WORDS = (
+    ("sudo[^\n]*not found|No such file[^\n]*sudo", _AS_ROOT.format("it has no sudo, so install that")),
+    (
+        "sudo: |sudo password|sudoers|become success|privilege escalation",
+        _AS_ROOT.format("its login user must be able to use sudo without a password (NOPASSWD in sudoers)"),
+    ),
+    ("interpreter.*not found|python[0-9.]*: (command )?not found", "it has no Python; install python3, 3.9 or newer"),
+    ("Module result deserialization|MODULE FAILURE", "fleetc's program did not answer there"),
+)
+"""What keeps the program on a host from starting, by what Ansible prints of it, in words for people."""
+
+BROKE_OFF = "Ansible was ended here in the middle of it: by a person, or by the system, as for lack of memory"
 
 
 class Event(NamedTuple):
@@ -58,6 +73,8 @@ class Notes:
         self._changed: list[str] = []
         self._answers: dict[str, dict[str, Mapping[str, Any]]] = {}
         self.stats: dict[str, Mapping[str, int]] = {}
+        self.begun = False
+        """Whether it got to a task: what it printed until then says why it did not."""
 
     def take(self, data: dict[str, Any]) -> bool:
         """Take note, and keep the runner from writing the event to disk."""
@@ -67,6 +84,7 @@ class Notes:
             self.stats.update({kind: hosts for kind, hosts in data["event_data"].items() if isinstance(hosts, dict)})
         event = _event(data)
         if event is not None:
+            self.begun = True
             if event.kind in ("ok", "changed", "failed", "waits") and event.task in self._asked:
                 answer = data["event_data"].get("res") or {}
                 known = self._answers.setdefault(event.host, {})
@@ -114,6 +132,11 @@ def _message(result: dict[str, Any]) -> str:
     if "timedout" in result:
         return f"its program did not answer for {result['timedout']['period']} s"
     parts = [str(result[key]) for key in ("msg", "stderr") if result.get(key)]
+    printed = "\n".join([*parts, str(result.get("module_stderr", ""))])
+    known = (words for pattern, words in _WORDS if "format" not in result and re.search(pattern, printed))
+    if words := next(known, ""):
+        own = str(result.get("module_stderr", "")).split("\n")  # what the host says, without what Ansible makes of it
+        return f"{words}: {own[0]}" if words == _WORDS[-1][1] and own[0] else words
     parts += [
         str(item["msg"])
         for item in result.get("results", [])

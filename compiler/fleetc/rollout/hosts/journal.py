@@ -7,8 +7,9 @@ way, so no lock is taken over by age.
 from __future__ import annotations
 
 import fcntl
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,11 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from fleetc.disk.manifest import FilesError, failure
+from fleetc.disk.whole import write_whole
 from fleetc.rollout.journal.history import History, history_of
 from fleetc.rollout.journal.lines import Decoded, JournalEntry, JournalLineError, decode, encode
 from fleetc.text.encoders import visible
 
 _LIMIT_BYTES = 256 * 1024 * 1024
+_SPECS = 5
+"""The specs of so many rollouts stay: as a rule, hosts keep fewer releases."""
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -62,6 +66,26 @@ class Journal:
             raise FilesError("journal-not-written", message, path=str(self.path), advice=advice) from None
         self._chain = chain
         self.heard(entry)
+
+    def keep_spec(self, manifest: str, files: Mapping[str, bytes]) -> None:
+        """Keep the texts that a tree was compiled from: hosts keep its release, but not what it means."""
+        texts = {path: content.decode() for path, content in files.items()}
+        write_whole(self._specs / f"{manifest}.json", json.dumps(texts).encode())
+        for path in self._kept()[_SPECS:]:
+            path.unlink(missing_ok=True)
+
+    def specs(self) -> Iterator[Mapping[str, bytes]]:
+        """The texts of the last rollouts, newest first."""
+        for path in self._kept():
+            with suppress(OSError, ValueError):  # without it, a release is only not explained
+                yield {name: text.encode() for name, text in json.loads(path.read_bytes()).items()}
+
+    @property
+    def _specs(self) -> Path:
+        return self.path.with_name(f"{self.fleet}.specs")
+
+    def _kept(self) -> list[Path]:
+        return sorted(self._specs.glob("*.json"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
 
 
 @contextmanager

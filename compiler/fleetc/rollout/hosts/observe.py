@@ -119,6 +119,7 @@ def _process(entry: Mapping[str, Any]) -> ProcessState:
         _text(entry["node"]), _text(entry["digest"]), runtime, running, project, turn,
         drift=drift, unlinked=unlinked, was_set=was_set, ill=ill, unanswered=unanswered,
         rest=_text(entry.get("rest", "")), live=live, silent=silent, exclusive=exclusive,
+        taken=entry.get("taken") is True,
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
-"""The order of a rollout without double runs, and why it may not begin.
+"""The order of a rollout without double runs, why it may not begin, and what stays stopped if a move fails.
 
-In: a rollout, and what its hosts said. Out: moves, batches, or a reason.
+In: a rollout, and what its hosts said. Out: moves, batches, or a reason; and results of hosts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import Any
 
 from fleetc.blueprint.out import running_on
 from fleetc.rollout.hosts.begun import Begun
-from fleetc.rollout.hosts.rolling import Rollout, Stated, place_of
+from fleetc.rollout.hosts.gate import LET_GO, HostOutcome
+from fleetc.rollout.hosts.rolling import END_PLAYBOOK, Rollout, Stated, place_of
 from fleetc.rollout.moves import CircleError, Move, Nodes, arranged, handovers_of, moves_of
 
 
@@ -86,10 +87,10 @@ def _blocked(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> st
     for target, answer in begun.items():
         for node, does in answer.wants.items():
             for host, nodes in (*rollout.elsewhere.items(), *silent):
-                if node not in answer.runs and node in nodes:
+                if node not in answer.kept and node in nodes:
                     return _may_still_run(rollout, f"{node} was last on {host}", host)
                 done = {what for others in nodes.values() for what in others}
-                coming = [what for what in does if what in done and what not in answer.runs.get(node, ())]
+                coming = [what for what in does if what in done and what not in answer.kept.get(node, ())]
                 if coming and host != target:
                     return _may_still_run(rollout, f"{host} was the last that {coming[0]}", host)
     return ""
@@ -133,3 +134,37 @@ def arrivals(moves: Sequence[Move]) -> dict[str, list[dict[str, Any]]]:
         target: [{"host": source, "nodes": nodes} for source, nodes in sources.items()]
         for target, sources in coming.items()
     }
+
+
+def stopped(coming: Sequence[Move], ends: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
+    """New hosts in an unknown state: their nodes may run there, so they are stopped on the old hosts.
+
+    The old hosts are then unknown too.
+    """
+    changed: dict[str, HostOutcome] = {}
+    for move in coming:
+        outcome = changed.get(move.target, ends[move.target])
+        if outcome.result in ("unknown", "quarantined"):
+            reason = f"{outcome.reason}; {move.node} is stopped on {move.source}, because it may run here"
+            changed[move.target] = outcome._replace(reason=reason)
+            source = changed.get(move.source, ends[move.source])
+            if source.result == "old":
+                reason = f"{move.node} may be stopped here: unknown whether it moved to {move.target}"
+                changed[move.source] = source._replace(result="unknown", reason=reason, until=outcome.until)
+    return changed
+
+
+def keep_away(
+    rollout: Rollout, moves: Sequence[Move], hosts: Sequence[HostOutcome], until: Mapping[str, str]
+) -> list[str]:
+    """Have nodes stay away from old hosts where the new host does not say that it goes back: it may run them for long.
+
+    Returns the old hosts that said so; the others start the nodes again by themselves.
+    """
+    ends, stays = {host.host: host for host in hosts}, dict[str, list[str]]()
+    for move in moves:
+        unsure = ends[move.target].result in ("unknown", "quarantined") and not until.get(move.target)
+        if unsure and ends[move.source].result == "unknown":
+            stays.setdefault(move.source, []).append(move.node)
+    answers = rollout.run(END_PLAYBOOK, list(stays), fleet_host_stays=stays).answers if stays else {}
+    return [host for host, own in answers.items() if own.get(LET_GO, {}).get("ok") is True]

@@ -33,6 +33,7 @@ from fleetc.text.encoders import visible
 
 BEGIN_PLAYBOOK = "begin.yml"
 OBSERVE_PLAYBOOK = "observe.yml"
+END_PLAYBOOK = "end.yml"
 
 _WAIT_SECONDS = 30.0
 """How long the rollout that claimed the first host waits for another one to give way."""
@@ -192,8 +193,8 @@ def claimed(rollout: Rollout, hosts: Sequence[str]) -> tuple[dict[str, Begun], R
 
 
 def arrives(begun: Mapping[str, Begun]) -> bool:
-    """Whether a host gains a node that may run only once."""
-    return any(answer.runs.get(node) != does for answer in begun.values() for node, does in answer.wants.items())
+    """Whether a host gains a node that may run only once, or has one in a switch that is not confirmed."""
+    return any(answer.kept.get(node) != does for answer in begun.values() for node, does in answer.wants.items())
 
 
 def options_of(

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from fleetc.disk.files import write_tree
 from fleetc.emit.tree import Tree
-from fleetc.rollout.hosts.events import INTERRUPTED, Event, Notes, RunResult
+from fleetc.rollout.hosts.events import BROKE_OFF, INTERRUPTED, Event, Notes, RunResult
 from fleetc.rollout.hosts.private import RUN_VARIABLE, memory_place, private_directory, sweep, write_private
 from fleetc.rollout.hosts.processes import bound_to_fleetc, end_gently, on_interrupt, restore
 from fleetc.rollout.hosts.secrets import SecretValues, absolute
@@ -205,7 +205,8 @@ def _run(
             cancel_callback=interrupted.is_set,
         )
         artifacts = Path(runner.config.artifact_dir)
-        last_words = () if notes.stats else _lines_of(artifacts / "stdout", artifacts / "stderr")
+        printed = (BROKE_OFF,) if notes.begun else _lines_of(artifacts / "stdout", artifacts / "stderr")
+        last_words = () if notes.stats else printed
     finally:
         restore(previous)
     if interrupted.is_set():

@@ -7,6 +7,7 @@ package fleetc_host in module_utils of this role; Ansible packs it with this mod
 from __future__ import annotations
 
 import json
+import os
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -46,6 +47,9 @@ def main() -> None:
     from ansible.module_utils.fleetc_host.requests import answer as answer_of
 
     given = module.params
+    if os.geteuid() != 0:
+        message = "fleetc has to be root there: write become = true at its host, or log in as root"
+        module.fail_json(msg=message, message=message, format=1, ok=False, code="not-root", changed=False)
     values = {name: given[name] for name in ("values", "archive")}
     answer = answer_of({**values, **given["request"], "check": module.check_mode})
     # Ansible copies each value of a result several times. So the request does not come back, and what thousands of

@@ -12,13 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from .judging import judged_here
 from .places import CURRENT, MARKERS, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, Json
 from .processes import processes_of_containers, processes_of_units
-from .releases import digest_in, release_at, runtime_here, service_in, started_from
+from .releases import digest_in, release_at, runtime_here, service_in, started_from, wanted_of
 from .secret_files import digest_of_secrets, secrets_at
 from .stack.checkout import commit_of, commit_wanted, is_managed
 from .stack.looking import look_at_stack, secrets_it_had
 from .stack.parts import units_of
 from .steps import HOST, STACK, is_of_stack, settings_of
-from .switch_file import switch_for_people
+from .switch_file import nodes_leaving, switch_for_people
 from .system import hexdigest, names_in, read, read_json, read_state
 from .taking import has_secrets, state_of_taken, taken_here
 
@@ -35,6 +35,7 @@ def look() -> Json:
     asked = {node: units if node in in_units else containers for node in nodes}
     with ThreadPoolExecutor(max_workers=16) as pool:
         processes = list(pool.map(lambda node: process_of_node(node, node in in_units, asked[node]), nodes))
+    processes += [leaving_node(node) for node in nodes_leaving() if node not in nodes]
     processes += state_of_taken()
     processes += look_at_stack()
     for process in processes:
@@ -50,6 +51,14 @@ def look() -> Json:
         "switch": switch_for_people(),
         "quarantine": (read_json(QUARANTINE) or {}).get("why", ""),
     }
+
+
+def leaving_node(node: str) -> Json:
+    """A node that may start here again by itself, as a process that does not run: for a rollout, it is still here."""
+    release = (read_state(RECORD) or {}).get("release", "")
+    exclusive = (service_in(release, node) or {}).get("exclusive", [])
+    runtime = wanted_of(release)["runtime"]
+    return {"node": node, "digest": "", "runtime": runtime, "running": False, "drift": [], "exclusive": exclusive}
 
 
 def process_of_node(node: str, in_unit: bool, asked: dict[str, Json] | None) -> Json:

@@ -11,16 +11,15 @@ import re
 import time
 
 from .claims import claim, learn_name, need_claim, need_own_release
-from .draining import drain
 from .finding import do_find
 from .installing import install_program
+from .leaving import do_expect, do_left, do_retire, need_lease
 from .logs import newest_log
 from .looking import add_source_drift, look, wanted_state, with_other_secrets
-from .nodes import is_here, retire
 from .places import CLAIM, FORMAT, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, STATE, SWITCH, WORKER, Json, RefusedError
 from .preflight.checks import do_preflight, need_nothing
 from .programs import install_programs, make_incoming, need_program, programs_in, programs_to_carry, runner_of
-from .releases import kept_release, runtime_here, wanted_of, whole
+from .releases import kept_release, wanted_of, whole
 from .secret_files import masked, secret_files, secrets_at
 from .stack.checkout import fetch_source
 from .stack.needs import need_stack
@@ -36,7 +35,7 @@ from .staging import (
     staged,
 )
 from .steps import STACK, STAYS, steps
-from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, told_of, wait_for_end
+from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, start_apart, told_of, wait_for_end
 from .switch_file import (
     HEALTHY,
     OPEN,
@@ -44,6 +43,7 @@ from .switch_file import (
     enter,
     give_room,
     is_confirmed,
+    is_leaving,
     open_switch,
     phase_for_people,
     times_of,
@@ -115,24 +115,6 @@ def let_go(own: str) -> bool:
     remove(CLAIM)
     note("released", owner=own)
     return True
-
-
-def do_retire(request: Json) -> Json:
-    """Stop nodes that move to another host, for good: whatever happens, they do not start here again by themselves."""
-    need_own_release(request, request)
-    with locked(30):
-        need_claim(request)
-        if open_switch() is not None:
-            raise RefusedError("switch-open", "a switch of this host has not ended, so no node can leave it yet")
-        left = (read_state(RECORD) or {}).get("left", [])
-        keep_away(sorted({*left, *request["nodes"]}))
-        patience = request.get("seconds", {}).get("drain", 0)  # the wish of the rollout, which may be new
-        drain(request["nodes"], patience, lambda do, node: note("step", do=do, node=node))
-        for node in request["nodes"]:
-            if is_here(node, runtime_here(node)):  # it may have left before
-                note("step", do="retire", node=node)
-                retire(node, runtime_here(node))
-    return {"changed": True, "stopped": request["nodes"]}
 
 
 def do_begin(request: Json) -> Json:
@@ -224,7 +206,7 @@ def do_stage(request: Json) -> Json:
     with locked(30):
         need_claim(request)
         switch = open_switch()
-        if switch is not None:
+        if switch is not None and not is_leaving(switch):
             end_before(switch, request)
         install_program()
         learn_name(wanted)
@@ -257,12 +239,16 @@ def do_activate(request: Json) -> Json:
         return ended(wait_for_end(request["id"]))
     with locked(30):
         need_claim(request)
-        if open_switch() is not None:
+        before = open_switch()
+        if before is not None and not is_leaving(before):
             raise RefusedError("switch-open", "another switch has not ended; ask for it again")
+        need_lease(request)
         found = read_json(QUARANTINE)
         if found is not None and not request.get("clear"):
             raise RefusedError("host-quarantined", found.get("why", ""))
         switch = begin_switch(request["release"], request)
+        if before is not None:  # its nodes stay away, but for those that this release has
+            disarm(before)
         end_quarantine()
     return ended(wait_for_end(switch["id"]))
 
@@ -339,7 +325,9 @@ REQUESTS = {
     "activate": do_activate,
     "confirm": do_confirm,
     "revert": do_revert,
+    "expect": do_expect,
     "retire": do_retire,
+    "left": do_left,
     "end": do_end,
     "preflight": do_preflight,
     "log": do_log,

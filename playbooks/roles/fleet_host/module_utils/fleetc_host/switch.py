@@ -31,6 +31,7 @@ from .switch_file import (
     WATCHING,
     enter,
     give_room,
+    is_leaving,
     keep_room,
     note_wait,
     open_switch,
@@ -96,23 +97,8 @@ def start_apart(unit: str, options: tuple[str, ...], *words: str) -> None:
 
 def begin_switch(target: str, request: Json) -> Json:
     """Write down a switch to a release on the disk, arm the way back, and start who carries it out."""
-    record = read_state(RECORD) or {}
     wanted = wanted_of(target)
-    switch: Json = {
-        "id": request["id"],
-        "from": record.get("release", ""),
-        "left": record.get("left", []),
-        "to": target,
-        "owner": request.get("owner", {}),
-        "begun": time.time(),
-        "since": time.monotonic(),
-        "boot": boot_id(),
-        "seconds": wanted["seconds"],
-        "restarted": [],
-        "live": [],
-        "reasons": [],
-        "words": [],
-    }
+    switch = {**new_switch(request["id"], target, request, wanted["seconds"]), "lease": request.get("lease")}
     keep_room()
     enter(switch, ARMED)
     arrived = [service["name"] for service in wanted["services"]]
@@ -122,6 +108,26 @@ def begin_switch(target: str, request: Json) -> Json:
     arm(switch, STOPPING_SECONDS + end)
     start_apart("%s-%s" % (WORKER, switch["id"]), (), "carry-out")
     return switch
+
+
+def new_switch(identity: str, target: str, request: Json, seconds: Json) -> Json:
+    """A switch from what the host runs, which nobody has begun."""
+    record = read_state(RECORD) or {}
+    return {
+        "id": identity,
+        "from": record.get("release", ""),
+        "left": record.get("left", []),
+        "to": target,
+        "owner": request.get("owner", {}),
+        "begun": time.time(),
+        "since": time.monotonic(),
+        "boot": boot_id(),
+        "seconds": seconds,
+        "restarted": [],
+        "live": [],
+        "reasons": [],
+        "words": [],
+    }
 
 
 def keep_away(nodes: list[str]) -> None:
@@ -142,7 +148,10 @@ def carry_out(switch: Json) -> None:
         problems = healthy(wanted, seconds["deadline"], seconds["stable"], partial(note_wait, switch))
         if not problems:
             enter(switch, HEALTHY)
-            arm(switch, seconds["confirm"] + seconds.get("drain", 0))  # others of its batch may wait for their sessions
+            left = seconds["confirm"] + seconds.get("drain", 0)  # others of its batch may wait for their sessions
+            if switch.get("lease"):
+                left = min(left, switch["lease"]["until"] - STOPPING_SECONDS - time.monotonic())
+            arm(switch, left)
             return
     except Exception as failure:  # whatever it was, the host does not stay halfway
         problems = [told_of(failure)]
@@ -262,11 +271,17 @@ def resume(at_boot: bool, again: str = "") -> None:
         if switch is None:
             return
         here = switch.get("boot") == boot_id()
+        if at_boot and is_leaving(switch):  # nodes may run elsewhere now, for as long as they could before
+            switch["boot"] = boot_id()
+            arm(switch, switch["lease_here"])
+            return
         if not at_boot and here and switch["id"] != again and time.monotonic() < switch.get("until", 0):
             return  # a later timer of the same switch is armed
         died = "nobody confirmed the release in time" if here else "the host was switched off in the middle"
         if switch["phase"] != HEALTHY and here:
             died = "the switch broke off in the phase %s" % switch["phase"]
+        if is_leaving(switch):
+            died = "nobody said that the nodes which left may stay away"
         switch["boot"] = boot_id()
         back(switch, [] if switch["phase"] == REVERTING else [died])
 

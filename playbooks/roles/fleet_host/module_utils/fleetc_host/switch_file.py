@@ -49,6 +49,17 @@ def open_switch() -> Json | None:
     return switch if switch is not None and switch.get("phase") in OPEN and not is_confirmed(switch) else None
 
 
+def is_leaving(switch: Json) -> bool:
+    """Whether a switch only keeps nodes away that move to another host, and has not begun to bring them back."""
+    return "lease_here" in switch and switch["phase"] != REVERTING
+
+
+def nodes_leaving() -> list[str]:
+    """The nodes that are stopped here because they move, and that start here again unless somebody says otherwise."""
+    switch, away = open_switch(), (read_state(RECORD) or {}).get("left", [])
+    return [node for node in away if node not in switch["left"]] if switch and is_leaving(switch) else []
+
+
 def is_confirmed(switch: Json) -> bool:
     """Whether a switch was confirmed, also where its file is still there: its process died before it was removed."""
     return bool((read_state(RECORD) or {}).get("confirmed_switch") == switch["id"])

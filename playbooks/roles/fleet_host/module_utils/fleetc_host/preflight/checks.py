@@ -25,6 +25,7 @@ from .programs import (
     check_docker,
     check_gpus,
     check_image,
+    check_own_image,
     check_program,
     check_stack,
     check_systemd,
@@ -44,6 +45,11 @@ def do_preflight(request: Json) -> Json:
     reader = None if wanted["runtime"] == "docker" else runner_of(wanted["owner"])
     asked = Asked(wanted, request.get("values", {}), reader, bool(request.get("renamed")), Rpcs())
     of_host: list[tuple[Json, Check]] = [({"nodes": []}, check_host), ({"nodes": []}, check_disk)]
+    images: dict[str, list[str]] = {}
+    for service in wanted["services"]:
+        if service.get("image"):
+            images.setdefault(service["image"], []).append(service["name"])
+    of_host += [({"nodes": nodes, "subject": image}, check_own_image) for image, nodes in images.items()]
     needs = [need for need in request["needs"] if need["need"] not in AFTER_ROLLOUTS]
     found = carried_out([*of_host, *((need, CHECKS[need["need"]]) for need in needs)], asked)
     if any(one["code"] in OF_FILES and one["need"] in OWNED and one["severity"] == "error" for one in found):

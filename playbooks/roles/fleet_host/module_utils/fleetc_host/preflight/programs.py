@@ -97,7 +97,14 @@ def check_image(need: Json, _asked: Asked) -> Iterator[Finding]:
         return
     status, said = docker_says("/distribution/%s/json" % urllib.parse.quote(image, safe="/:@"))
     if status not in (0, http.client.OK):  # that Docker does not answer at all is found by its own check
-        yield "runner-images-present", "%s is not here, and Docker cannot pull it: %s" % (image, said)
+        yield "images-present", "%s is not here, and Docker cannot pull it: %s" % (image, said)
+
+
+def check_own_image(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether an image of a node is here, or a rollout can pull it, with what root has logged in to."""
+    for finding in check_image(need, asked):
+        if run("docker", "manifest", "inspect", "--insecure", need["subject"], seconds=60).status:
+            yield finding
 
 
 class DockerConnection(http.client.HTTPConnection):
