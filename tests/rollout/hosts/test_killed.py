@@ -48,11 +48,12 @@ class World:
         goal: rolling.Goal | None = None,
         stated: rolling.Stated = rolling.NOTHING_STATED,
         heard: rolling.Watch = lambda _: None,
+        limit: tuple[str, ...] = (),
     ) -> Outcome:
         assert compiled.tree is not None and compiled.blueprint is not None
         this_run.cache_clear()
         with opened(self.directory, "two-regions", this_run()["id"]) as journal:
-            limit, _ = resumed(journal, compiled.tree) if resume else ((), None)
+            limit, _ = resumed(journal, compiled.tree) if resume else (limit, None)
             return deploy_tree(
                 compiled.tree, compiled.blueprint, self.settings, limit, False, heard, journal, goal, stated
             )

@@ -64,8 +64,8 @@ class Begun(NamedTuple):
             if step.do not in UNHELPED and step.digest and has.get(step.node) == step.digest
         )
 
-    def against(self, release: str) -> tuple[str, ...]:
-        """Why the host does not run a release as reviewed, in words; () where it does."""
+    def against(self, release: str, nodes: Sequence[str] = ()) -> tuple[str, ...]:
+        """Why the host does not run a release as reviewed, in words; () where it does. `nodes` are all by default."""
         if not self.answered:
             return (self.outcome.reason or "it does not answer",)
         if self.state is None:
@@ -73,7 +73,8 @@ class Begun(NamedTuple):
         found = [] if self.release == release else ["it has another release"]
         found += [] if self.settled else ["a switch of its release has not ended well"]
         for process in self.state.processes:
-            found += [f"{process.node}: {words}" for words in process.against]
+            if process.node in nodes or not nodes:
+                found += [f"{process.node}: {words}" for words in process.against]
         return tuple(found)
 
     @property

@@ -1,4 +1,4 @@
-"""Rolls a fleet out, batch by batch: to a compiled tree, or back to releases that its hosts keep.
+"""Rolls a fleet out, batch by batch: to a compiled tree, or back to releases that its hosts keep; or restarts nodes.
 
 In: the tree and the blueprint it was made from, the journal of the fleet, and how to reach hosts. Out: an `Outcome`
 with the result of each host. First every host reports its work; hosts without any are left out of the batches. Each
@@ -43,6 +43,7 @@ from fleetc.rollout.hosts.rolling import (
     NOTHING_STATED,
     OBSERVE_PLAYBOOK,
     Goal,
+    Kind,
     Rollout,
     Stated,
     Watch,
@@ -84,8 +85,7 @@ class Outcome:
     last_words: tuple[str, ...] = ()
     moves: tuple[Move, ...] = ()
     findings: tuple[HostFinding, ...] = ()
-    back: bool = False
-    """Whether it was a rollback."""
+    kind: Kind = "deploy"
     interrupted: bool = False
 
     @property
@@ -126,7 +126,7 @@ def deploy_tree(
     need_known(stated.dead, (*every, *left, *(given.place.address for given in journal.history.hosts.values())))
     hosts = tuple(host for host in chosen if host not in stated.dead)
     leaving = {name: given for name, given in left.items() if name not in stated.dead}
-    values = {} if goal.back_to or settings.worker else secret_values(blueprint, hosts, settings)
+    values = {} if goal.kind != "deploy" or settings.worker else secret_values(blueprint, hosts, settings)
     options = options_of(settings, check, goal.sealed, stated)
     dead = {run.id for run in journal.history.runs[-_KNOWN_DEAD:]} | set(stated.dead_runs)
     whole = with_left(tree, blueprint, leaving)
@@ -137,7 +137,7 @@ def deploy_tree(
         _write_begin(rollout, tree, limit, stated)
         outcome: Outcome | None = None
         try:
-            outcome = replace(_roll_out(rollout, hosts, stated), back=bool(goal.back_to))
+            outcome = replace(_roll_out(rollout, hosts, stated), kind=goal.kind)
             return outcome
         finally:
             journal.write("end", exit_code=outcome.exit_code if outcome else 1)
@@ -152,7 +152,7 @@ def resumed(journal: Journal, tree: Tree) -> tuple[tuple[str, ...], Shard | None
     if run is None:
         raise DeployError("no rollout of this fleet broke off; run fleetc deploy without --resume", 1)
     if run.kind != "deploy":
-        raise DeployError("what broke off was a rollback; run fleetc rollback again", 1)
+        raise DeployError(f"what broke off was a {run.kind}; run fleetc {run.kind} again", 1)
     if run.manifest != tree.as_mapping()[MANIFEST].sha256:
         message = "the rollout that broke off was of another tree: check that one out and run this again"
         raise DeployError(f"{message}, or run fleetc deploy without --resume, or fleetc rollback", 1)
@@ -165,8 +165,7 @@ def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
     ready = all(begun[host].answered or rollout.away(begun[host]) for host in hosts)
     moves = moves_of({host: begun[host].runs for host in begun}, {host: begun[host].wants for host in begun})
     of_hosts = tuple(_leading(rollout, begun[host], _not_begun(rollout, begun[host], ready, "new")) for host in every)
-    back = bool(rollout.goal.back_to)
-    return Outcome(of_hosts, _steps(begun), True, run.last_words, moves, _findings(begun), back)
+    return Outcome(of_hosts, _steps(begun), True, run.last_words, moves, _findings(begun), rollout.goal.kind)
 
 
 def _leading(rollout: Rollout, begun: Begun, outcome: HostOutcome) -> HostOutcome:
@@ -255,7 +254,6 @@ def _in_batches(
             changing,
             tags=WITH_MOVES if coming else (),
             skip_tags=() if any(begun[host].carry for host in changing) else ASKED_BEFORE,
-            fleet_host_back_to=dict(rollout.goal.back_to),
             fleet_host_claimed=True,
             fleet_host_arrivals=arrivals(coming),
         )
@@ -263,7 +261,7 @@ def _in_batches(
         latest = moment(time.time() + 90 + sum(seconds_of(rollout.blueprint.times).values()))  # 90 s to stop nodes
         last_words, before = done.last_words, {host: begun[host].release for host in changing}
         for outcome in outcomes(changing, done, before):
-            undone = begun[outcome.host].undone if outcome.result == "new" else ()
+            undone = begun[outcome.host].undone if outcome.result == "new" and not rollout.goal.restart else ()
             until = (outcome.until or latest) if outcome.result == "unknown" else ""
             ends[outcome.host] = _retired(rollout, outcome._replace(undone=undone, until=until))
         bad = [host for host in changing if ends[host].result not in ("new", "unchanged", "retired")]
@@ -290,7 +288,7 @@ def _fallen(rollout: Rollout, begun: Mapping[str, Begun], ends: Mapping[str, Hos
     for look in range(_LOOKS if hosts else 0):
         rollout.interrupted.wait(_LOOK_SECONDS if look else 0)
         again = begun_of(hosts, rollout.run(OBSERVE_PLAYBOOK, hosts), OBSERVE)
-        why = {host: again[host].against(rollout.given(host, begun[host]).release) for host in hosts}
+        why = {host: rollout.against(again[host], begun[host]) for host in hosts}
         hosts = [host for host in hosts if why[host]]
         if not hosts or rollout.interrupted.is_set():  # an answer that did not come says nothing then
             return {}

@@ -98,7 +98,7 @@ def _blocked(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> st
 def _torn(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
     """What would only stop here, because its new host is left out; "" if nothing is."""
     homes: dict[str, str] = {}
-    for host in rollout.blueprint.hosts if not rollout.goal.back_to else ():
+    for host in rollout.blueprint.hosts if rollout.goal.kind == "deploy" else ():
         for service in running_on(host).services:
             homes |= dict.fromkeys((service.name, *service.exclusive), host.name)
     for source, answer in begun.items():

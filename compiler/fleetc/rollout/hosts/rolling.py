@@ -55,14 +55,18 @@ class Stated(NamedTuple):
 NOTHING_STATED = Stated()
 
 
+Kind = Literal["deploy", "rollback", "restart"]
+
+
 class Goal(NamedTuple):
     """The target of a rollout: the tree, or with `back_to` kept releases by host. With `shard`, only the hosts of that
-    part of the fleet."""
+    part of the fleet. With `restart`, nodes by host that start again, with the releases that are there."""
 
-    kind: Literal["deploy", "rollback"] = "deploy"
+    kind: Kind = "deploy"
     back_to: Mapping[str, str] = {}
     sealed: NewestPlan | None = None
     shard: Shard | None = None
+    restart: Mapping[str, tuple[str, ...]] = {}
 
 
 @dataclass(slots=True)
@@ -93,7 +97,8 @@ class Rollout:
         **variables: Any,
     ) -> RunResult:
         """One run of the tagged tasks over some hosts."""
-        own = {"fleet_batches": [list(hosts)], "fleet_host_dead": sorted(self.dead)}
+        own: dict[str, Any] = {"fleet_batches": [list(hosts)], "fleet_host_dead": sorted(self.dead)}
+        own |= {"fleet_host_back_to": dict(self.goal.back_to), "fleet_host_restart": dict(self.goal.restart)}
         given = {**self.options.variables, **own, **variables}
         left_out = (*CHECKED_HERE, *skip_tags)
         options = replace(self.options, limit=tuple(hosts), tags=tags, skip_tags=left_out, variables=given)
@@ -108,12 +113,12 @@ class Rollout:
 
     def ask(self, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
         """The work that each host reports; hosts with work are claimed from then on."""
-        run = self.run(BEGIN_PLAYBOOK, hosts, fleet_host_back_to=dict(self.goal.back_to))
+        run = self.run(BEGIN_PLAYBOOK, hosts)
         return {host: self._wanting(answer) for host, answer in begun_of(hosts, run).items()}, run
 
     def _wanting(self, begun: Begun) -> Begun:
         """What a host said, with what it will run by the tree. Only the host knows its kept releases."""
-        if begun.host in self.goal.back_to or not begun.answered:
+        if begun.host in (*self.goal.back_to, *self.goal.restart) or not begun.answered:
             return begun
         own = (host for host in self.blueprint.hosts if host.name == begun.host)  # none of one that left
         return begun._replace(wants={one.name: one.exclusive for host in own for one in running_on(host).services})
@@ -155,13 +160,17 @@ class Rollout:
         again = f"; {', '.join(sorted(nodes))} may start there when it boots" if nodes else ""
         return f"out of service {out.value}; {begun.outcome.reason}{again}"
 
+    def against(self, now: Begun, begun: Begun) -> tuple[str, ...]:
+        """Why a host is no longer as this rollout left it; of a restart, only its nodes count."""
+        return now.against(self.given(now.host, begun).release, self.goal.restart.get(now.host, ()))
+
     def given(self, host: str, begun: Begun) -> Given:
         """The new release of a host, for the journal."""
         if host in self.left:
             return self.left[host]._replace(release=NOTHING.host, nodes={})
         return Given(
             place_of(next(own for own in self.blueprint.hosts if own.name == host)),
-            self.goal.back_to.get(host) or release_in(self.tree, host),
+            begun.release if host in self.goal.restart else self.goal.back_to.get(host) or release_in(self.tree, host),
             dict(begun.wants),
         )
 

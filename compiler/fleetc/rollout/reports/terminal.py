@@ -23,7 +23,6 @@ HEAD = ("host", "from", "to", "restarted", "seconds", "result")
 
 _FINE = ("new", "unchanged", "retired", "dead", "out")
 _WORDS = {
-    "new": "deployed",
     "unchanged": "unchanged",
     "old": "not begun",
     "reverted": "reverted",
@@ -35,6 +34,12 @@ _WORDS = {
     "dead": "assumed dead",
     "out": "out of service",
 }
+_DID = {
+    "deploy": ("deployed", "would change"),
+    "rollback": ("rolled back", "would go back"),
+    "restart": ("restarted", "would restart"),
+}
+"""What hosts did that changed, and would do in a dry run."""
 
 
 def lines(outcome: Outcome, again: str = "fleetc deploy") -> list[str]:
@@ -98,7 +103,7 @@ def _next(outcome: Outcome, again: str) -> Iterator[str]:
         yield f"if it is dead: {again} {claim}"
     for host in of["orphan"]:
         yield f"if {host.host} is gone for good: {again} --assume-dead {host.host}"
-    if of["unwell"] and not outcome.back:
+    if of["unwell"] and outcome.kind == "deploy":
         yield "to take the changed hosts back: fleetc rollback"
     if outcome.interrupted or of["unknown"]:
         yield f"to go on, at any time, also before hosts go back: {again}"
@@ -120,10 +125,7 @@ def is_fine(host: HostOutcome) -> bool:
 
 def word_of(host: HostOutcome, outcome: Outcome) -> str:
     """What became of a host in a rollout, in a word."""
-    if host.result == "new" and (outcome.check or outcome.back):
-        would, did = ("would go back", "rolled back") if outcome.back else ("would change", "deployed")
-        return would if outcome.check else did
-    return _WORDS[host.result]
+    return _DID[outcome.kind][outcome.check] if host.result == "new" else _WORDS[host.result]
 
 
 def cells_of(host: HostOutcome, outcome: Outcome) -> Sequence[str]:
@@ -154,15 +156,15 @@ def _steps(outcome: Outcome) -> Iterator[str]:
         if step.do in UNHELPED:
             yield f"{step.host}: {unhelped(step.do, step.node, step.reason)}"
             continue
-        yield f"{step.host}: would {_what(step, outcome.back)}{': ' if step.reason else ''}{step.reason}"
+        yield f"{step.host}: would {_what(step, outcome.kind)}{': ' if step.reason else ''}{step.reason}"
 
 
-def _what(step: RolloutStep, back: bool) -> str:
+def _what(step: RolloutStep, kind: str) -> str:
     """A step, in words."""
     if step.do == "live":
         return f"change {step.node} live"
     if not step.node:
-        return "go back to a release that it keeps" if back else "get the release"
+        return "go back to a release that it keeps" if kind == "rollback" else "get the release"
     return f"{step.do} {step.node}"
 
 

@@ -99,6 +99,7 @@ def begin_switch(target: str, request: Json) -> Json:
         "id": request["id"],
         "from": record.get("release", ""),
         "left": record.get("left", []),
+        "restart": request.get("restart", []),
         "to": target,
         "owner": request.get("owner", {}),
         "begun": time.time(),
@@ -133,7 +134,7 @@ def carry_out(switch: Json) -> None:
     seconds = switch["seconds"]
     try:
         enter(switch, SWITCHING)
-        wanted = wanted_here(switch["to"])
+        wanted = {**wanted_here(switch["to"]), "restart": switch.get("restart")}
         bring(switch["to"], wanted, telling(switch), patience=seconds.get("drain", 0))
         enter(switch, WATCHING)
         problems = healthy(wanted, seconds["deadline"], seconds["stable"], partial(note_wait, switch))
@@ -216,7 +217,7 @@ def go_back(switch: Json, reasons: list[str], words: Iterable[str]) -> None:
     arm(switch, STOPPING_SECONDS + seconds["deadline"] + seconds["stable"])
     keep_away(switch.get("left", []))
     try:
-        wanted = wanted_here(switch["from"])
+        wanted = {**wanted_here(switch["from"]), "restart": switch.get("restart")}
         if wanted.get("live") == "only":  # a node that does not take its old settings back has to be restarted for them
             wanted["live"] = "try"
         bring(switch["from"], wanted, telling(switch))
