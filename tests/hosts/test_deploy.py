@@ -370,6 +370,20 @@ def test_second_deploy_changes_nothing(rollout: Rollout) -> None:
     assert rollout.pids() == before
 
 
+def test_restart_is_of_the_named_nodes_alone(rollout: Rollout) -> None:
+    """One of two nodes of a host, whatever is wrong with the other, and one in a container."""
+    before, two = rollout.pids(), rollout.hosts["two"]
+    unit = "/etc/systemd/system/multi-user.target.wants/livepeer-orch-b.service"
+    two.run("mv", unit, "/root/moved")
+    done = rollout.fleetc("restart", "gate", "edge", "--spec", str(rollout.directory))
+    after = rollout.pids()
+    two.run("mv", "/root/moved", unit)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 hosts: 2 restarted" in done.stdout
+    assert [name for name in before if before[name] != after[name]] == ["gate", "edge"]
+    assert "3 hosts: 3 unchanged" in rollout.deploy().stdout
+
+
 @pytest.mark.parametrize(("place", "runtime"), [("one/orch-a", "systemd"), ("three/edge", "docker")])
 def test_log_of_a_node_is_read_on_its_host(place: str, runtime: str, rollout: Rollout) -> None:
     before = rollout.pids()

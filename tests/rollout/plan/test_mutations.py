@@ -7,7 +7,7 @@ import re
 import shutil
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -145,7 +145,7 @@ def test_the_real_command_refuses_a_changed_byte(signed: Workplace, file: str, t
     made = fleetc("plan", place.spec, *options, "-o", place.plan, "--sign", place.directory / "key")
     assert made.returncode == 0, made.stderr
     check = ("plan", place.spec, *options, "--verify", place.plan)
-    setting = {"FLEETC_ALLOWED_SIGNERS": str(place.signers)}
+    setting: dict[str, Any] = {"FLEETC_ALLOWED_SIGNERS": str(place.signers)}
     assert fleetc(*check, **setting).returncode == 0
     path = place.directory / file
     content = bytearray(path.read_bytes())

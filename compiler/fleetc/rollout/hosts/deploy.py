@@ -15,12 +15,13 @@ from functools import partial
 from typing import Any, Literal
 
 from fleetc.blueprint.blueprint import Blueprint
-from fleetc.blueprint.shards import Shard, read_shard
+from fleetc.blueprint.shards import Shard, canary_hosts, read_shard
 from fleetc.emit.ansible import seconds_of
 from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.planner.fates import left_hosts
-from fleetc.rollout.findings import HostFinding
+from fleetc.rollout.findings import NOT_REACHED, HostFinding
 from fleetc.rollout.hosts.begun import Begun, RolloutStep, begun_of
+from fleetc.rollout.hosts.behind import left_behind
 from fleetc.rollout.hosts.events import INTERRUPTED, Event, RunResult
 from fleetc.rollout.hosts.gate import (
     ASKED_BEFORE,
@@ -90,7 +91,10 @@ class Outcome:
 
     @property
     def exit_code(self) -> int:
-        """0 if every host runs its release, 5 if one is unknown or in quarantine, 4 if one went back, else 1."""
+        """0 if every host runs its release, 5 if one is unknown or in quarantine, 4 if one went back, else 1.
+
+        Hosts that were left behind are no more than 1.
+        """
         results = {host.result for host in self.hosts}
         if results & {"unknown", "quarantined"}:
             return 5
@@ -162,9 +166,11 @@ def resumed(journal: Journal, tree: Tree) -> tuple[tuple[str, ...], Shard | None
 def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
     every = (*hosts, *rollout.left)
     begun, run = rollout.ask(every)
-    ready = all(begun[host].answered or rollout.away(begun[host]) for host in hosts)
+    refused = _leave_behind(rollout, hosts, begun)
+    ready = not refused and _is_ready(rollout, hosts, begun)
     moves = moves_of({host: begun[host].runs for host in begun}, {host: begun[host].wants for host in begun})
-    of_hosts = tuple(_leading(rollout, begun[host], _not_begun(rollout, begun[host], ready, "new")) for host in every)
+    ends = (_not_begun(rollout, begun[host], ready, "new", refused) for host in every)
+    of_hosts = tuple(_leading(rollout, begun[end.host], end) for end in ends)
     return Outcome(of_hosts, _steps(begun), True, run.last_words, moves, _findings(begun), rollout.goal.kind)
 
 
@@ -215,8 +221,12 @@ def _in_batches(
     """All batches, after every host has reported its work."""
     every, journal = (*hosts, *rollout.left), rollout.journal
     steps = _steps(begun)
-    moves, batches, refused = order_of(rollout, begun, stated)
-    ready = all(begun[host].answered or rollout.away(begun[host]) for host in hosts) and not refused
+    refused = _leave_behind(rollout, hosts, begun)
+    taking = {host: answer for host, answer in begun.items() if host not in rollout.behind}
+    moves, batches, blocked = order_of(rollout, taking, stated)
+    refused = refused or blocked
+    ready = not refused and _is_ready(rollout, hosts, begun)
+    rollout.behind = rollout.behind if ready else ()
     ends = {host: _not_begun(rollout, begun[host], ready, "old", refused) for host in every}
     dead = [name for name in stated.dead if name in journal.history.hosts or name in _names(rollout.blueprint)]
     for host in dead:
@@ -225,10 +235,14 @@ def _in_batches(
     if not ready:
         return Outcome(tuple(ends[host] for host in reported), steps, False, run.last_words, moves, _findings(begun))
     _note_unchanged(rollout, begun, ends)
+    _note_behind(rollout)
     done: RunResult | None = None
     halted, touched = "", set[str]()
     working = {host for host, answer in begun.items() if answer.answered and answer.needed}
     work = [changing for batch in batches if (changing := [host for host in batch if host in working])]
+    canary = canary_hosts(rollout.blueprint)
+    if work and canary and set(canary) <= set(rollout.behind):
+        work[:1] = [batch for batch in (work[0][:1], work[0][1:]) if batch]  # another one goes first, alone
     for number, changing in enumerate(work, 1):
         if not halted:
             fallen = _fallen(rollout, begun, ends)
@@ -264,6 +278,11 @@ def _in_batches(
             undone = begun[outcome.host].undone if outcome.result == "new" and not rollout.goal.restart else ()
             until = (outcome.until or latest) if outcome.result == "unknown" else ""
             ends[outcome.host] = _retired(rollout, outcome._replace(undone=undone, until=until))
+        silent = _fell_silent(rollout, begun, moves, [ends[host] for host in changing])
+        if silent:
+            ends |= silent
+            work.insert(number, [host for host in changing if host not in silent])
+            continue
         bad = [host for host in changing if ends[host].result not in ("new", "unchanged", "retired")]
         stopped = _stopped(coming, ends)
         ends |= stopped
@@ -277,6 +296,40 @@ def _in_batches(
         ends |= _fallen(rollout, begun, ends)
     last_words = done.last_words if done else ()
     return Outcome(tuple(ends[host] for host in reported), steps, False, last_words, moves, _findings(begun))
+
+
+def _is_ready(rollout: Rollout, hosts: Sequence[str], begun: Mapping[str, Begun]) -> bool:
+    """Whether every host can take part, but for those that a rollout goes on without."""
+    return all(begun[host].answered or host in rollout.behind or rollout.away(begun[host]) for host in hosts)
+
+
+def _leave_behind(rollout: Rollout, hosts: Sequence[str], begun: Mapping[str, Begun]) -> str:
+    """Decide which hosts are left behind; why the rollout stops for one, "" where it does not."""
+    rollout.behind, refused = left_behind(rollout, begun)
+    rollout.behind = rollout.behind if _is_ready(rollout, hosts, begun) else ()
+    return refused
+
+
+def _fell_silent(
+    rollout: Rollout, begun: Mapping[str, Begun], moves: Sequence[Move], batch: Sequence[HostOutcome]
+) -> dict[str, HostOutcome]:
+    """Hosts of a batch that cannot be reached any more and are left behind, where nothing was changed on any of it."""
+    silent = {outcome.host: outcome for outcome in batch if outcome.reason.startswith(NOT_REACHED)}
+    moving = {host for move in moves for host in (move.source, move.target)}
+    if not silent or any(outcome.result != "old" for outcome in batch) or moving & silent.keys():
+        return {}
+    behind, _ = left_behind(rollout, begun, silent)
+    if not behind:
+        return {}
+    rollout.behind = behind
+    _note_behind(rollout)
+    return {host: outcome._replace(result="behind") for host, outcome in silent.items()}
+
+
+def _note_behind(rollout: Rollout) -> None:
+    """Record the hosts that are left behind."""
+    if rollout.behind:
+        rollout.journal.write("behind", hosts=list(rollout.behind))
 
 
 def _fallen(rollout: Rollout, begun: Mapping[str, Begun], ends: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
@@ -351,6 +404,8 @@ def _not_begun(
     outcome, away = begun.judged, rollout.away(begun)
     if away:
         return outcome._replace(result="out", reason=away)
+    if begun.host in rollout.behind:
+        return outcome._replace(result="behind")
     if begun.host in rollout.left and not begun.answered:
         return outcome._replace(result="orphan", reason=f"left the spec and {outcome.reason or 'does not answer'}")
     if begun.answered and not begun.needed:

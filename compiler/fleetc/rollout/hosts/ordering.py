@@ -106,17 +106,20 @@ def _torn(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
         for what in (what for node, does in answer.runs.items() for what in (node, *does)):
             target = homes.get(what, source)
             if answer.answered and what not in kept and target not in begun and target not in stated.dead:
-                return _left_out(rollout, f"{source} would stop what {target} goes on with ({what})")
+                return _left_out(rollout, f"{source} would stop what {target} goes on with ({what})", target)
     return ""
 
 
 def _may_still_run(rollout: Rollout, what: str, host: str) -> str:
     if host in rollout.left:
         return f"{what}, which cannot be asked; if it is gone for good, state it with --assume-dead {host}"
-    return _left_out(rollout, what)
+    return _left_out(rollout, what, host)
 
 
-def _left_out(rollout: Rollout, what: str) -> str:
+def _left_out(rollout: Rollout, what: str, host: str) -> str:
+    if host in rollout.behind:
+        gone = f"if it is gone for good, state it with --assume-dead {host}"
+        return f"{what}, and it cannot take part; rollout.may_miss leaves no host behind that a move needs; {gone}"
     if rollout.goal.shard:
         return f"{what}, and {rollout.goal.shard} has only one of them: deploy both with --limit, or without --shard"
     if rollout.goal.kind == "rollback":

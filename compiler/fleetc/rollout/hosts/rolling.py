@@ -85,6 +85,8 @@ class Rollout:
     left: Mapping[str, Given] = field(default_factory=dict)
     elsewhere: Mapping[str, Nodes] = field(default_factory=dict)
     """What hosts run that a limit leaves out, as far as they were asked and answered."""
+    behind: tuple[str, ...] = ()
+    """The hosts that it leaves behind."""
     interrupted: threading.Event = field(default_factory=threading.Event)
     """Set once a person or the system ends this rollout: no other batch begins."""
 

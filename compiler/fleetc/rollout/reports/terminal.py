@@ -33,6 +33,7 @@ _WORDS = {
     "orphan": "ORPHAN",
     "dead": "assumed dead",
     "out": "out of service",
+    "behind": "BEHIND",
 }
 _DID = {
     "deploy": ("deployed", "would change"),
@@ -73,6 +74,7 @@ _NOW = {
     "orphan": "not in the spec any more, and its nodes may still run",
     "dead": "left out, because you stated that it is dead",
     "out": "out of service by the spec, and not reached",
+    "behind": "left behind with whatever it has, as rollout.may_miss allows",
 }
 """What hosts run, by their result."""
 
@@ -109,6 +111,8 @@ def _next(outcome: Outcome, again: str) -> Iterator[str]:
         yield f"to go on, at any time, also before hosts go back: {again}"
     elif not claims and (of["reverted"] or of["old"] or of["unwell"]):
         yield f"mend what is named above, then: {again}"
+    if of["behind"]:
+        yield f"once {first_of([host.host for host in of['behind']], _LISTED)} can take part again: {again}"
     if of["dead"]:
         yield f"once {first_of([host.host for host in of['dead']], _LISTED)} works again: {_DEAD.sub('', again)}"
 
@@ -168,11 +172,18 @@ def _what(step: RolloutStep, kind: str) -> str:
     return f"{step.do} {step.node}"
 
 
+def _reason(host: HostOutcome) -> str:
+    """Why a host would not change; "" where nothing hinders it."""
+    if host.result == "behind":
+        return f"left behind: {host.reason}"
+    return "" if is_fine(host) and host.result != "out" else host.reason
+
+
 def _table(outcome: Outcome) -> Iterator[str]:
     """A row for each host. In a dry run nothing restarts or takes time, and the reason is the result."""
     rows = [HEAD, *(cells_of(host, outcome) for host in outcome.hosts)]
     if outcome.check:
-        reasons = ("", *("" if is_fine(host) and host.result != "out" else host.reason for host in outcome.hosts))
+        reasons = ("", *map(_reason, outcome.hosts))
         rows = [(*row[:3], reason or row[-1]) for row, reason in zip(rows, reasons, strict=True)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
