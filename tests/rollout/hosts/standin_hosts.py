@@ -26,6 +26,9 @@ class Hosts:
         self.path = path
         self.ill: set[str] = set()
         """Hosts on which no release gets healthy."""
+        self.silent: set[str] = set()
+        """Hosts that ssh does not get to."""
+        self.quarantined: set[str] = set()
         self.restarted: list[str] = []
         """Nodes that were restarted by name."""
         self.after: Callable[[str, Sequence[str]], None] = lambda playbook, hosts: None
@@ -60,6 +63,9 @@ class Hosts:
                 self.change(host, claim=None)
                 continue
             task = OBSERVE if playbook == "observe.yml" else BEGIN
+            if host in self.silent:
+                failures.append(Event("unreachable", host, task, "Connection timed out"))
+                continue
             answers[host][task] = self._begin(project, host, given, playbook)
             if not answers[host][task]["ok"]:
                 failures.append(Event("failed", host, task, answers[host][task]["message"]))
@@ -87,6 +93,9 @@ class Hosts:
         needed = needed or host in given.get("fleet_host_restart", {})
         if here["claim"] and here["claim"]["id"] not in (owner["id"], *given["fleet_host_dead"]):
             told = {"code": "host-claimed", "message": "another rollout has claimed this host", "owner": here["claim"]}
+            return {"format": 1, "ok": False, "changed": False, **told}
+        if host in self.quarantined and playbook != "observe.yml":
+            told = {"code": "host-quarantined", "message": "it could not go back"}
             return {"format": 1, "ok": False, "changed": False, **told}
         if needed and playbook != "observe.yml":
             self.change(host, claim=owner)

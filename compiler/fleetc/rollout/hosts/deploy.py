@@ -474,7 +474,8 @@ def _note_unchanged(rollout: Rollout, begun: Mapping[str, Begun], ends: Mapping[
             continue
         if ends[host].result not in ("unchanged", "unknown"):
             _write_host(journal, ends[host])
-        if host not in rollout.left and known.get(host) != rollout.given(host, answer):
+        was_behind = host in journal.history.behind
+        if host not in rollout.left and (was_behind or known.get(host) != rollout.given(host, answer)):
             seen[host] = facts_of(rollout.given(host, answer))
     if seen:
         journal.write("seen", hosts=seen)

@@ -119,7 +119,7 @@ def _may_still_run(rollout: Rollout, what: str, host: str) -> str:
 def _left_out(rollout: Rollout, what: str, host: str) -> str:
     if host in rollout.behind:
         gone = f"if it is gone for good, state it with --assume-dead {host}"
-        return f"{what}, and it cannot take part; rollout.may_miss leaves no host behind that a move needs; {gone}"
+        return f"{what}, and {host} cannot take part; rollout.may_miss leaves no host behind for a move; {gone}"
     if rollout.goal.shard:
         return f"{what}, and {rollout.goal.shard} has only one of them: deploy both with --limit, or without --shard"
     if rollout.goal.kind == "rollback":
