@@ -219,7 +219,7 @@ GROUPS = {
         ),
         Listed(
             "restart",
-            "Restart nodes, batch by batch as in a rollout; they keep their releases.",
+            "Restart nodes, batch by batch as in a rollout. They keep their releases, and other nodes run on.",
             (("fleetc restart orch-1", "one node"), ('fleetc restart "orch-*" --check', "what would restart")),
         ),
     ),
@@ -259,7 +259,7 @@ COMMANDS = tuple(listed for group in GROUPS.values() for listed in group)
 ELSEWHERE = {
     "apply": "deploy", "build": "compile", "drift": "verify", "format": "fmt", "generate": "compile", "import": "adopt",
     "lint": "check", "logs": "diagnose", "new": "init", "render": "compile", "review": "diff", "revert": "rollback",
-    "schema": "explain --schema", "status": "verify", "template": "compile", "undo": "rollback", "up": "deploy",
+    "schema": "explain", "status": "verify", "template": "compile", "undo": "rollback", "up": "deploy",
     "validate": "check",
 }  # fmt: skip
 """What other tools call a command."""

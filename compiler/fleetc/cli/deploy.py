@@ -93,9 +93,9 @@ def deploy(
     With --check, hosts say all that would keep the release from running there, each thing at its line of the spec.
     Nodes that they run already without fleetc are compared with the spec.
     """
-    from fleetc.rollout.hosts.deploy import deploy_tree, resumed
+    from fleetc.rollout.hosts.deploy import deploy_tree
     from fleetc.rollout.hosts.progress import progress
-    from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of
+    from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of, resumed
 
     settings = load_settings(spec, overlay=overlay, output=output, journal=journal)
     need_check(form, check)

@@ -17,7 +17,7 @@ import pytest
 from fleetc.pipeline import Compiled
 from fleetc.rollout.hosts import deploy as deploying
 from fleetc.rollout.hosts import rolling
-from fleetc.rollout.hosts.deploy import Outcome, deploy_tree, resumed
+from fleetc.rollout.hosts.deploy import Outcome, deploy_tree
 from fleetc.rollout.hosts.journal import Journal, opened, to_read
 from fleetc.rollout.hosts.kept import releases_before
 from fleetc.rollout.hosts.owner import this_run
@@ -53,7 +53,7 @@ class World:
         assert compiled.tree is not None and compiled.blueprint is not None
         this_run.cache_clear()
         with opened(self.directory, "two-regions", this_run()["id"]) as journal:
-            limit, _ = resumed(journal, compiled.tree) if resume else (limit, None)
+            limit, _ = rolling.resumed(journal, compiled.tree) if resume else (limit, None)
             return deploy_tree(
                 compiled.tree, compiled.blueprint, self.settings, limit, False, heard, journal, goal, stated
             )

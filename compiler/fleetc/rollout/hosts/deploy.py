@@ -15,13 +15,12 @@ from functools import partial
 from typing import Any, Literal
 
 from fleetc.blueprint.blueprint import Blueprint
-from fleetc.blueprint.shards import Shard, canary_hosts, read_shard
 from fleetc.emit.ansible import seconds_of
 from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.planner.fates import left_hosts
-from fleetc.rollout.findings import NOT_REACHED, HostFinding
+from fleetc.rollout.findings import HostFinding
 from fleetc.rollout.hosts.begun import Begun, RolloutStep, begun_of
-from fleetc.rollout.hosts.behind import left_behind
+from fleetc.rollout.hosts.behind import fell_silent, is_ready, leave_behind, note_behind, with_canary, without_behind
 from fleetc.rollout.hosts.events import INTERRUPTED, Event, RunResult
 from fleetc.rollout.hosts.gate import (
     ASKED_BEFORE,
@@ -56,7 +55,6 @@ from fleetc.rollout.hosts.rolling import (
 )
 from fleetc.rollout.hosts.runner import private_project, run_playbook
 from fleetc.rollout.hosts.secret_commands import secret_values
-from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.hosts.stale import stale_hosts
 from fleetc.rollout.journal.history import facts_of
 from fleetc.rollout.moves import Move, moves_of
@@ -91,10 +89,7 @@ class Outcome:
 
     @property
     def exit_code(self) -> int:
-        """0 if every host runs its release, 5 if one is unknown or in quarantine, 4 if one went back, else 1.
-
-        Hosts that were left behind are no more than 1.
-        """
+        """0 if every host runs its release, 5 if one is unknown or in quarantine, 4 if one went back, else 1."""
         results = {host.result for host in self.hosts}
         if results & {"unknown", "quarantined"}:
             return 5
@@ -147,27 +142,11 @@ def deploy_tree(
             journal.write("end", exit_code=outcome.exit_code if outcome else 1)
 
 
-def resumed(journal: Journal, tree: Tree) -> tuple[tuple[str, ...], Shard | None]:
-    """The hosts of the rollout that broke off, () for all, or its shard.
-
-    Raises DeployError where it cannot be gone on with.
-    """
-    run = journal.history.broken_off
-    if run is None:
-        raise DeployError("no rollout of this fleet broke off; run fleetc deploy without --resume", 1)
-    if run.kind != "deploy":
-        raise DeployError(f"what broke off was a {run.kind}; run fleetc {run.kind} again", 1)
-    if run.manifest != tree.as_mapping()[MANIFEST].sha256:
-        message = "the rollout that broke off was of another tree: check that one out and run this again"
-        raise DeployError(f"{message}, or run fleetc deploy without --resume, or fleetc rollback", 1)
-    return run.hosts, read_shard(run.shard) if run.shard else None
-
-
 def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
     every = (*hosts, *rollout.left)
     begun, run = rollout.ask(every)
-    refused = _leave_behind(rollout, hosts, begun)
-    ready = not refused and _is_ready(rollout, hosts, begun)
+    refused = leave_behind(rollout, begun)
+    ready = is_ready(rollout, begun, refused)
     moves = moves_of({host: begun[host].runs for host in begun}, {host: begun[host].wants for host in begun})
     ends = (_not_begun(rollout, begun[host], ready, "new", refused) for host in every)
     of_hosts = tuple(_leading(rollout, begun[end.host], end) for end in ends)
@@ -220,13 +199,10 @@ def _in_batches(
 ) -> Outcome:
     """All batches, after every host has reported its work."""
     every, journal = (*hosts, *rollout.left), rollout.journal
-    steps = _steps(begun)
-    refused = _leave_behind(rollout, hosts, begun)
-    taking = {host: answer for host, answer in begun.items() if host not in rollout.behind}
-    moves, batches, blocked = order_of(rollout, taking, stated)
+    refused, steps = leave_behind(rollout, begun), _steps(begun)
+    moves, batches, blocked = order_of(rollout, without_behind(rollout, begun), stated)
     refused = refused or blocked
-    ready = not refused and _is_ready(rollout, hosts, begun)
-    rollout.behind = rollout.behind if ready else ()
+    ready = is_ready(rollout, begun, refused)
     ends = {host: _not_begun(rollout, begun[host], ready, "old", refused) for host in every}
     dead = [name for name in stated.dead if name in journal.history.hosts or name in _names(rollout.blueprint)]
     for host in dead:
@@ -235,14 +211,11 @@ def _in_batches(
     if not ready:
         return Outcome(tuple(ends[host] for host in reported), steps, False, run.last_words, moves, _findings(begun))
     _note_unchanged(rollout, begun, ends)
-    _note_behind(rollout)
+    note_behind(rollout)
     done: RunResult | None = None
     halted, touched = "", set[str]()
     working = {host for host, answer in begun.items() if answer.answered and answer.needed}
-    work = [changing for batch in batches if (changing := [host for host in batch if host in working])]
-    canary = canary_hosts(rollout.blueprint)
-    if work and canary and set(canary) <= set(rollout.behind):
-        work[:1] = [batch for batch in (work[0][:1], work[0][1:]) if batch]  # another one goes first, alone
+    work = with_canary(rollout, [some for batch in batches if (some := [host for host in batch if host in working])])
     for number, changing in enumerate(work, 1):
         if not halted:
             fallen = _fallen(rollout, begun, ends)
@@ -259,29 +232,19 @@ def _in_batches(
                 halted = f"not begun, because of {', '.join(stale)}"
                 ends |= {host: ends[host]._replace(result="old", reason=stale.get(host, halted)) for host in changing}
                 continue
-        given = {host: facts_of(rollout.given(host, begun[host])) for host in changing}
         coming = [move for move in moves if move.target in changing and ends[move.source].result != "new"]
-        rollout.on_event(Event("batch", "", f"batch {number} of {len(work)}", ", ".join(changing)))
-        journal.write("batch", hosts=given, moves=coming)
-        done = rollout.run(
-            ROLLBACK_PLAYBOOK if rollout.goal.back_to else SITE_PLAYBOOK,
-            changing,
-            tags=WITH_MOVES if coming else (),
-            skip_tags=() if any(begun[host].carry for host in changing) else ASKED_BEFORE,
-            fleet_host_claimed=True,
-            fleet_host_arrivals=arrivals(coming),
-        )
-        rollout.on_event(Event("batch", "", "", ""))
+        done = _run_batch(rollout, f"batch {number} of {len(work)}", changing, begun, coming)
         latest = moment(time.time() + 90 + sum(seconds_of(rollout.blueprint.times).values()))  # 90 s to stop nodes
-        last_words, before = done.last_words, {host: begun[host].release for host in changing}
+        before = {host: begun[host].release for host in changing}
         for outcome in outcomes(changing, done, before):
             undone = begun[outcome.host].undone if outcome.result == "new" and not rollout.goal.restart else ()
             until = (outcome.until or latest) if outcome.result == "unknown" else ""
             ends[outcome.host] = _retired(rollout, outcome._replace(undone=undone, until=until))
-        silent = _fell_silent(rollout, begun, moves, [ends[host] for host in changing])
+        silent = fell_silent(rollout, begun, moves, [ends[host] for host in changing])
         if silent:
             ends |= silent
-            work.insert(number, [host for host in changing if host not in silent])
+            rest = [host for host in changing if host not in silent]
+            work[number:number] = [rest] if rest else []
             continue
         bad = [host for host in changing if ends[host].result not in ("new", "unchanged", "retired")]
         stopped = _stopped(coming, ends)
@@ -298,38 +261,23 @@ def _in_batches(
     return Outcome(tuple(ends[host] for host in reported), steps, False, last_words, moves, _findings(begun))
 
 
-def _is_ready(rollout: Rollout, hosts: Sequence[str], begun: Mapping[str, Begun]) -> bool:
-    """Whether every host can take part, but for those that a rollout goes on without."""
-    return all(begun[host].answered or host in rollout.behind or rollout.away(begun[host]) for host in hosts)
-
-
-def _leave_behind(rollout: Rollout, hosts: Sequence[str], begun: Mapping[str, Begun]) -> str:
-    """Decide which hosts are left behind; why the rollout stops for one, "" where it does not."""
-    rollout.behind, refused = left_behind(rollout, begun)
-    rollout.behind = rollout.behind if _is_ready(rollout, hosts, begun) else ()
-    return refused
-
-
-def _fell_silent(
-    rollout: Rollout, begun: Mapping[str, Begun], moves: Sequence[Move], batch: Sequence[HostOutcome]
-) -> dict[str, HostOutcome]:
-    """Hosts of a batch that cannot be reached any more and are left behind, where nothing was changed on any of it."""
-    silent = {outcome.host: outcome for outcome in batch if outcome.reason.startswith(NOT_REACHED)}
-    moving = {host for move in moves for host in (move.source, move.target)}
-    if not silent or any(outcome.result != "old" for outcome in batch) or moving & silent.keys():
-        return {}
-    behind, _ = left_behind(rollout, begun, silent)
-    if not behind:
-        return {}
-    rollout.behind = behind
-    _note_behind(rollout)
-    return {host: outcome._replace(result="behind") for host, outcome in silent.items()}
-
-
-def _note_behind(rollout: Rollout) -> None:
-    """Record the hosts that are left behind."""
-    if rollout.behind:
-        rollout.journal.write("behind", hosts=list(rollout.behind))
+def _run_batch(
+    rollout: Rollout, title: str, changing: list[str], begun: Mapping[str, Begun], coming: Sequence[Move]
+) -> RunResult:
+    """Change the hosts of one batch."""
+    given = {host: facts_of(rollout.given(host, begun[host])) for host in changing}
+    rollout.on_event(Event("batch", "", title, ", ".join(changing)))
+    rollout.journal.write("batch", hosts=given, moves=coming)
+    done = rollout.run(
+        ROLLBACK_PLAYBOOK if rollout.goal.back_to else SITE_PLAYBOOK,
+        changing,
+        tags=WITH_MOVES if coming else (),
+        skip_tags=() if any(begun[host].carry for host in changing) else ASKED_BEFORE,
+        fleet_host_claimed=True,
+        fleet_host_arrivals=arrivals(coming),
+    )
+    rollout.on_event(Event("batch", "", "", ""))
+    return done
 
 
 def _fallen(rollout: Rollout, begun: Mapping[str, Begun], ends: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:

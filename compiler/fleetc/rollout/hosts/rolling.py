@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.blueprint.out import running_on
-from fleetc.blueprint.shards import Shard, canary_hosts, shards_of
+from fleetc.blueprint.shards import Shard, canary_hosts, read_shard, shards_of
 from fleetc.emit.release import NOTHING
-from fleetc.emit.tree import Tree
+from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.planner.states import release_in
 from fleetc.rollout.findings import NOT_REACHED
 from fleetc.rollout.hosts.begun import Begun, begun_of
@@ -175,6 +175,22 @@ class Rollout:
             begun.release if host in self.goal.restart else self.goal.back_to.get(host) or release_in(self.tree, host),
             dict(begun.wants),
         )
+
+
+def resumed(journal: Journal, tree: Tree) -> tuple[tuple[str, ...], Shard | None]:
+    """The hosts of the rollout that broke off, () for all, or its shard.
+
+    Raises DeployError where it cannot be gone on with.
+    """
+    run = journal.history.broken_off
+    if run is None:
+        raise DeployError("no rollout of this fleet broke off; run fleetc deploy without --resume", 1)
+    if run.kind != "deploy":
+        raise DeployError(f"what broke off was a {run.kind}; run fleetc {run.kind} again", 1)
+    if run.manifest != tree.as_mapping()[MANIFEST].sha256:
+        message = "the rollout that broke off was of another tree: check that one out and run this again"
+        raise DeployError(f"{message}, or run fleetc deploy without --resume, or fleetc rollback", 1)
+    return run.hosts, read_shard(run.shard) if run.shard else None
 
 
 def claimed(rollout: Rollout, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:

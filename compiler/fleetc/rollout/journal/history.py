@@ -106,6 +106,8 @@ def history_of(entries: Iterable[JournalEntry]) -> History:
         elif entry.what == "behind":
             for host in facts["hosts"]:
                 history.behind.setdefault(host, entry.at)
+            for host in [host for host in before if host in runs[entry.run].given]:  # its batch begins again without it
+                _take_note(history.hosts, runs[entry.run], host, "old", before.pop(host))
         elif entry.what == "host":
             run, host = runs[entry.run], facts["host"]
             run.changes[host] = HostChange(facts["result"], facts["before"], facts["after"])
