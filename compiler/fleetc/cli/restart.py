@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fleetc.cli.shared import completing
-from fleetc.cli.shared.options import (
-    HERE,
-    ClearOption,
-    OverlayOption,
-    RolloutFormatOption,
-    TakeOverOption,
-    upwards,
-)
+from fleetc.cli.shared.options import HERE, ClearOption, OverlayOption, RolloutFormatOption, TakeOverOption, upwards
 from fleetc.cli.shared.output import plain, wrong_usage
 from fleetc.cli.shared.rolling import About, need_check, opened_journal, tell
 from fleetc.cli.shared.working import compile_or_exit, load_settings
@@ -76,15 +69,17 @@ def _by_host(blueprint: Blueprint, words: Sequence[str]) -> dict[str, tuple[str,
     from fleetc.blueprint.out import out_on, running_on
     from fleetc.text.suggestions import did_you_mean
 
-    running = {host.name: [service.name for service in running_on(host).services] for host in blueprint.in_order}
-    names = [name for here in running.values() for name in here]
+    running = {service.name: host.name for host in blueprint.in_order for service in running_on(host).services}
     out = {name: why for host in blueprint.hosts for name, why in out_on(host).items()}
+    named: set[str] = set()
     for word in words:
-        if not matching(names, word):
-            gone = matching(out, word)
-            if gone:
-                wrong_usage(f"{gone[0]} is out of service {plain(out[gone[0]])}; remove out there, and deploy it")
-            wrong_usage(f'there is no node "{plain(word)}"; {did_you_mean(word, names)}')
-    named = {name for word in words for name in matching(names, word)}
-    chosen = {host: tuple(name for name in here if name in named) for host, here in running.items()}
-    return {host: here for host, here in chosen.items() if here}
+        if not matching(running, word):
+            for name in matching(out, word):
+                wrong_usage(f"{name} is out of service {plain(out[name])}; remove out there, and deploy it")
+            wrong_usage(f'there is no node "{plain(word)}"; {did_you_mean(word, running)}')
+        named.update(matching(running, word))
+    chosen: dict[str, tuple[str, ...]] = {}
+    for name, host in running.items():
+        if name in named:
+            chosen[host] = (*chosen.get(host, ()), name)
+    return chosen

@@ -252,8 +252,8 @@ def _hosts(what: str, least: int, form: str) -> Parsed:
 
 
 def _schema(least: int) -> WithJsonSchema:
-    forms = [{"type": "integer", "minimum": least}, {"type": "string", "pattern": "^[0-9]{1,3}%$"}]
-    return WithJsonSchema({"anyOf": forms})
+    number, share = {"type": "integer", "minimum": least}, {"type": "string", "pattern": "^[0-9]{1,3}%$"}
+    return WithJsonSchema({"anyOf": [number, share]})
 
 
 _Batch = Annotated[int | str, _hosts("a batch", 1, 'write 2 or "25%"'), _schema(1)]

@@ -70,7 +70,7 @@ Pairs = tuple[tuple[str, str], ...]
 """Pairs of hosts; at least one of each stays up."""
 
 Needed = tuple[tuple[str, tuple[str, ...]], ...]
-"""Groups of hosts of which one at least must stay up, with what they do."""
+"""What a group of hosts does of which one at least must stay up, and these hosts."""
 
 
 def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[tuple[str, ...], ...], Pairs, Needed]:

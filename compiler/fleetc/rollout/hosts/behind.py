@@ -57,11 +57,6 @@ def is_ready(rollout: Rollout, begun: Mapping[str, Begun], refused: str) -> bool
     return ready
 
 
-def without_behind(rollout: Rollout, begun: Mapping[str, Begun]) -> dict[str, Begun]:
-    """The answers of all other hosts."""
-    return {host: answer for host, answer in begun.items() if host not in rollout.behind}
-
-
 def with_canary(rollout: Rollout, work: list[list[str]]) -> list[list[str]]:
     """The batches; another host goes first alone where the canary is left behind."""
     canary = canary_hosts(rollout.blueprint)

@@ -20,7 +20,7 @@ from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.planner.fates import left_hosts
 from fleetc.rollout.findings import HostFinding
 from fleetc.rollout.hosts.begun import Begun, RolloutStep, begun_of
-from fleetc.rollout.hosts.behind import fell_silent, is_ready, leave_behind, note_behind, with_canary, without_behind
+from fleetc.rollout.hosts.behind import fell_silent, is_ready, leave_behind, note_behind, with_canary
 from fleetc.rollout.hosts.events import INTERRUPTED, Event, RunResult
 from fleetc.rollout.hosts.gate import (
     ASKED_BEFORE,
@@ -200,7 +200,7 @@ def _in_batches(
     """All batches, after every host has reported its work."""
     every, journal = (*hosts, *rollout.left), rollout.journal
     refused, steps = leave_behind(rollout, begun), _steps(begun)
-    moves, batches, blocked = order_of(rollout, without_behind(rollout, begun), stated)
+    moves, batches, blocked = order_of(rollout, begun, stated)
     refused = refused or blocked
     ready = is_ready(rollout, begun, refused)
     ends = {host: _not_begun(rollout, begun[host], ready, "old", refused) for host in every}
@@ -289,7 +289,8 @@ def _fallen(rollout: Rollout, begun: Mapping[str, Begun], ends: Mapping[str, Hos
     for look in range(_LOOKS if hosts else 0):
         rollout.interrupted.wait(_LOOK_SECONDS if look else 0)
         again = begun_of(hosts, rollout.run(OBSERVE_PLAYBOOK, hosts), OBSERVE)
-        why = {host: rollout.against(again[host], begun[host]) for host in hosts}
+        own = {host: (rollout.given(host, begun[host]).release, rollout.goal.restart.get(host, ())) for host in hosts}
+        why = {host: again[host].against(*own[host]) for host in hosts}
         hosts = [host for host in hosts if why[host]]
         if not hosts or rollout.interrupted.is_set():  # an answer that did not come says nothing then
             return {}

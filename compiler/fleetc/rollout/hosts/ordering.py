@@ -21,6 +21,7 @@ def order_of(
 
     Hosts that left the spec come last, except those that hand over exclusive duties.
     """
+    begun = {host: answer for host, answer in begun.items() if host not in rollout.behind}
     runs = {host: answer.runs for host, answer in begun.items()}
     wants = {host: answer.wants for host, answer in begun.items()}
     moves, usual = moves_of(runs, wants), rollout.blueprint.batches

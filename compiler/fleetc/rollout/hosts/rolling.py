@@ -120,7 +120,7 @@ class Rollout:
 
     def _wanting(self, begun: Begun) -> Begun:
         """What a host said, with what it will run by the tree. Only the host knows its kept releases."""
-        if begun.host in (*self.goal.back_to, *self.goal.restart) or not begun.answered:
+        if begun.host in self.goal.back_to or begun.host in self.goal.restart or not begun.answered:
             return begun
         own = (host for host in self.blueprint.hosts if host.name == begun.host)  # none of one that left
         return begun._replace(wants={one.name: one.exclusive for host in own for one in running_on(host).services})
@@ -161,10 +161,6 @@ class Rollout:
             return ""
         again = f"; {', '.join(sorted(nodes))} may start there when it boots" if nodes else ""
         return f"out of service {out.value}; {begun.outcome.reason}{again}"
-
-    def against(self, now: Begun, begun: Begun) -> tuple[str, ...]:
-        """Why a host is no longer as this rollout left it; of a restart, only its nodes count."""
-        return now.against(self.given(now.host, begun).release, self.goal.restart.get(now.host, ()))
 
     def given(self, host: str, begun: Begun) -> Given:
         """The new release of a host, for the journal."""
