@@ -74,3 +74,14 @@ def test_restart_that_breaks_off_is_ended_by_the_host(make: Make) -> None:
     machine.program["resume"](False)
     assert machine.starts == {"orch": 2, "gate": 1}
     machine.is_whole(machine.spec)
+
+
+def test_node_that_is_not_well_after_it_is_restarted_once_more(make: Make) -> None:
+    machine = make()
+    machine.ill("orch", "unwell")
+    switch = restarting(machine, "orch")
+    switch["seconds"] |= {"deadline": 0.5}
+    machine.program["carry_out"](switch)
+    assert (switch["phase"], switch["from"]) == ("quarantined", switch["to"])
+    assert machine.starts == {"orch": 3, "gate": 1}
+    assert "orch" in switch["reasons"][0]
