@@ -49,13 +49,14 @@ class World:
         stated: rolling.Stated = rolling.NOTHING_STATED,
         heard: rolling.Watch = lambda _: None,
         limit: tuple[str, ...] = (),
+        check: bool = False,
     ) -> Outcome:
         assert compiled.tree is not None and compiled.blueprint is not None
         this_run.cache_clear()
         with opened(self.directory, "two-regions", this_run()["id"]) as journal:
             limit, _ = rolling.resumed(journal, compiled.tree) if resume else (limit, None)
             return deploy_tree(
-                compiled.tree, compiled.blueprint, self.settings, limit, False, heard, journal, goal, stated
+                compiled.tree, compiled.blueprint, self.settings, limit, check, heard, journal, goal, stated
             )
 
     def killed(self, compiled: Compiled, line: int, after: bool) -> bool:
