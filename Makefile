@@ -73,8 +73,8 @@ format: $(INSTALLED) ## Let the formatter and the linter fix what they can
 	$(BIN)/ruff format .
 
 render: $(INSTALLED) ## Compile every example fleet into its committed tree, and update schemas, reference, pictures, goldens and stories
-	$(BIN)/fleetc schema > inventories/spec.schema.json
-	$(BIN)/fleetc schema --of review > inventories/review.schema.json
+	$(BIN)/fleetc explain --schema spec > inventories/spec.schema.json
+	$(BIN)/fleetc explain --schema review > inventories/review.schema.json
 	$(BIN)/fleetc explain --all > compiler/REFERENCE.md
 	$(BIN)/python compiler/docs/pictures.py
 	git clean -qfdX inventories  # copies of playbooks that were renamed or removed since

@@ -429,7 +429,7 @@ def test_guide_names_the_commands_of_the_help() -> None:
         (("deploy", "--dry-run"), "write --check"),
         (("check", "--json"), "write --format json"),
         (("check", "-q"), "write 2>/dev/null behind it"),
-        (("schema", "--dry-run"), "No such option: --dry-run\n"),
+        (("todo", "--dry-run"), "No such option: --dry-run\n"),
     ],
 )
 def test_options_of_other_tools_lead_to_ours(words: tuple[str, ...], advice: str) -> None:

@@ -59,6 +59,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "deploy": ("deploy",),
     "deploy --check": ("deploy", "--check"),
     "deploy --plan": ("deploy", "--plan", "plan.json"),
+    "restart": ("restart", "gate"),
     "rollback": ("rollback",),
     "todo": ("todo",),
     "verify": ("verify", "--no-public"),

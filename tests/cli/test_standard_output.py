@@ -20,7 +20,7 @@ ANSWERS = (
     ("--help",),
     ("explain",),
     ("explain", "--all"),
-    ("schema",),
+    ("explain", "--schema", "spec"),
     ("check", REGIONS, "--resolved"),
     ("todo", REGIONS),
     ("check", REGIONS, "--explain-prices"),
@@ -50,7 +50,7 @@ def test_full_disk_is_a_diagnostic(arguments: tuple[object, ...]) -> None:
 
 
 def test_full_disk_without_buffers_is_a_diagnostic() -> None:
-    done = redirected(">/dev/full", "schema", unbuffered=True)
+    done = redirected(">/dev/full", "explain", "--schema", "spec", unbuffered=True)
     assert done.returncode == 3 and done.stderr.startswith(FULL)
 
 

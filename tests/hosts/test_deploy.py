@@ -362,6 +362,19 @@ def test_nothing_of_the_run_stays_behind(rollout: Rollout) -> None:
             os.close(descriptor)
 
 
+def test_restart_is_of_the_named_nodes_alone(rollout: Rollout) -> None:
+    """One of two nodes of a host, whatever is wrong with the other."""
+    before, two = rollout.pids(), rollout.hosts["two"]
+    unit = "/etc/systemd/system/multi-user.target.wants/livepeer-orch-b.service"
+    two.run("mv", unit, "/root/moved")
+    done = rollout.fleetc("restart", "gate", "--spec", str(rollout.directory))
+    after = rollout.pids()
+    two.run("mv", "/root/moved", unit)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 host: 1 restarted" in done.stdout
+    assert [name for name in before if before[name] != after[name]] == ["gate"]
+
+
 def test_second_deploy_changes_nothing(rollout: Rollout) -> None:
     before = rollout.pids()
     done = rollout.deploy()
@@ -402,6 +415,24 @@ def test_limit_reaches_only_the_named_host(rollout: Rollout) -> None:
     wrong = rollout.deploy("--limit", "on")
     assert wrong.returncode == 2
     assert 'did you mean "one"?' in wrong.stderr
+
+
+def test_host_that_does_not_answer_is_left_behind_and_comes_later(rollout: Rollout) -> None:
+    spec, three = rollout.directory / "fleet.toml", rollout.hosts["three"]
+    rollout.write(price=1305)
+    spec.write_text(spec.read_text(encoding="utf-8").replace("batch = 2\n", "batch = 2\nmay_miss = 1\n"))
+    rollout.compile()
+    three.cut_network()
+    try:
+        done = rollout.deploy(FLEETC_CONNECT_TIMEOUT="4")
+    finally:
+        three.restore_network()
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "3 hosts: 1 deployed, 1 behind, 1 unchanged" in done.stdout
+    assert "three: could not be reached: " in done.stdout
+    assert b"-pricePerUnit=1305" in process_of(rollout.hosts["one"], rollout.service("orch-a")).argv
+    again = rollout.deploy()
+    assert "note: three is behind since 20" in again.stderr and again.returncode == 0, again.stdout + again.stderr
 
 
 def test_missing_secret_stops_before_any_host(rollout: Rollout) -> None:

@@ -309,7 +309,7 @@ def test_search_that_finds_nothing_says_so() -> None:
 
 def test_only_one_question_at_a_time() -> None:
     done = fleetc("explain", "gateways", "--search", "price")
-    assert done.returncode == 2 and "only one of NAME, --search, --example and --all" in done.stderr
+    assert done.returncode == 2 and "only one of NAME, --search, --example, --all and --schema" in done.stderr
 
 
 # ------------------------------------------------------------------------------------------------ pipe and terminal

@@ -238,7 +238,7 @@ def test_seeded_bases_with_errors_are_reviewed(name: str) -> None:
     """Lowering and review meet what rules would have kept from them."""
     raw = tomllib.loads(example(name))
     new, reviewed = side(example(name)), 0
-    for mutation in spread(mutations(raw, raw), few(120), f"unsound {name}"):
+    for mutation in spread(mutations(raw, raw), few(160), f"with errors {name}"):
         old = Source("HEAD:./fleet.toml", tomli_w.dumps(mutation.apply(raw)))
         if compile_spec([old], *shipped()).tree is None:
             found = unchecked("HEAD", [old], shipped(), FilesError("baseline-unsound", "", path="", advice=""))

@@ -22,12 +22,12 @@ def test_schema_is_a_schema_and_the_published_one() -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
     published = (ROOT / "inventories/review.schema.json").read_text(encoding="utf-8")
     assert json.loads(published) == schema()
-    assert fleetc("schema", "--of", "review").stdout == published
+    assert fleetc("explain", "--schema", "review").stdout == published
 
 
-def test_schema_of_a_spec_is_still_the_default() -> None:
-    assert fleetc("schema").stdout == fleetc("schema", "--of", "spec").stdout
-    assert '"wallets"' in fleetc("schema").stdout
+def test_schema_of_a_spec_has_its_tables() -> None:
+    assert '"wallets"' in fleetc("explain", "--schema", "spec").stdout
+    assert 'fleetc calls it "explain"' in fleetc("schema").stderr
 
 
 def test_every_review_follows_the_schema() -> None:

@@ -212,9 +212,9 @@ def test_text_names_causes_and_log_lines() -> None:
 def test_rollback_is_called_one_and_its_dry_run_says_where_it_leads() -> None:
     host = HostOutcome("one", "new", "", "b" * 64, "a" * 64)
     step = RolloutStep("one", "copy", "", "")
-    done = Outcome((host,), (), False, back=True)
+    done = Outcome((host,), (), False, kind="rollback")
     assert written(RolloutFormat.text, done).splitlines()[-1] == "1 host: 1 rolled back"
-    tried = written(RolloutFormat.text, Outcome((host,), (step,), True, back=True))
+    tried = written(RolloutFormat.text, Outcome((host,), (step,), True, kind="rollback"))
     assert "one: would go back to a release that it keeps\n" in tried
     assert "one   bbbbbbbbbbbb  aaaaaaaaaaaa  would go back\n" in tried
     assert "deployed" not in tried and "copy" not in tried

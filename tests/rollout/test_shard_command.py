@@ -9,8 +9,8 @@ import pytest
 
 from fleetc.blueprint.shards import Shard, shards_of
 from fleetc.emit.tree import MANIFEST
-from fleetc.rollout.hosts.deploy import resumed
 from fleetc.rollout.hosts.journal import opened
+from fleetc.rollout.hosts.rolling import resumed
 from fleetc.rollout.plan.document import decode, encode
 from tests.support import INVENTORIES, compiled_example, fleetc
 

@@ -198,7 +198,7 @@ def test_flawed_spec_is_told_as_by_check(spec: Path) -> None:
 
 
 def test_schema_of_an_answer() -> None:
-    schema = json.loads(fleetc("schema", "--of", "stream").stdout)
+    schema = json.loads(fleetc("explain", "--schema", "stream").stdout)
     assert schema["required"] == ["name"]
-    assert json.loads(fleetc("schema", "--of", "stream-error").stdout)["required"] == ["errors"]
-    assert json.loads(fleetc("schema").stdout)["title"] == "fleetc spec, version 1"
+    assert json.loads(fleetc("explain", "--schema", "stream-error").stdout)["required"] == ["errors"]
+    assert json.loads(fleetc("explain", "--schema", "spec").stdout)["title"] == "fleetc spec, version 1"

@@ -416,8 +416,9 @@ _USUAL_TIMES = RolloutTimes()
 class Blueprint:
     """The whole fleet, ready to be emitted. `batches` has all its hosts in rollout order.
 
-    `pairs` has two hosts of different batches for each group that must stay up. `live` is the mode for changes of
-    running nodes: try, only or never.
+    `pairs` has two hosts of different batches for each group that must stay up, and `needed` what each group does, with
+    its hosts. `may_miss` is how many hosts a rollout may leave behind. `live` is the mode for changes of running nodes:
+    try, only or never.
     """
 
     fleet: str
@@ -434,6 +435,8 @@ class Blueprint:
     monitoring: MonitoringBlueprint | None = None
     batches: tuple[tuple[str, ...], ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
+    needed: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    may_miss: int = 0
     times: RolloutTimes = _USUAL_TIMES
     live: str = "try"
 

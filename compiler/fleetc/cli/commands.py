@@ -159,6 +159,7 @@ GROUPS = {
                 ("fleetc explain gateways.max_price", "a field"),
                 ("fleetc explain -maxPricePerUnit", "the field that sets a flag of the node"),
                 ("fleetc explain --search deposit", "what has a word"),
+                ("fleetc explain --schema spec > spec.schema.json", "the JSON Schema of a spec, for editors"),
             ),
             takes_flags=True,
         ),
@@ -216,6 +217,11 @@ GROUPS = {
             "Take hosts back to releases that they keep, through the same batches as a rollout.",
             (("fleetc rollback --check", "changes nothing"), ("fleetc rollback", "undoes the last rollout")),
         ),
+        Listed(
+            "restart",
+            "Restart nodes, batch by batch as in a rollout. They keep their releases, and other nodes run on.",
+            (("fleetc restart orch-1", "one node"), ('fleetc restart "orch-*" --check', "what would restart")),
+        ),
     ),
     "Watch what runs": (
         Listed(
@@ -241,11 +247,6 @@ GROUPS = {
         ),
     ),
     "For programs": (
-        Listed(
-            "schema",
-            "Print a JSON Schema, for example for completion in editors.",
-            (("fleetc schema > spec.schema.json", "the schema of a spec"),),
-        ),
         Listed("lsp", "Answer an editor: diagnostics, fixes, hover, completion, rename and more, as you type."),
         Listed("comment", "Write a review into one comment of a pull request, which every later run updates."),
         Listed("merge-file", "Resolve a file of a compiled tree in a merge, for git."),
@@ -258,7 +259,8 @@ COMMANDS = tuple(listed for group in GROUPS.values() for listed in group)
 ELSEWHERE = {
     "apply": "deploy", "build": "compile", "drift": "verify", "format": "fmt", "generate": "compile", "import": "adopt",
     "lint": "check", "logs": "diagnose", "new": "init", "render": "compile", "review": "diff", "revert": "rollback",
-    "status": "verify", "template": "compile", "undo": "rollback", "up": "deploy", "validate": "check",
+    "schema": "explain", "status": "verify", "template": "compile", "undo": "rollback", "up": "deploy",
+    "validate": "check",
 }  # fmt: skip
 """What other tools call a command."""
 

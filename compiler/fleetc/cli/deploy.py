@@ -24,8 +24,6 @@ from fleetc.cli.shared.options import (
     ResumeOption,
     RolloutFormatOption,
     ShardOption,
-    SignerOption,
-    SignersOption,
     SkipOption,
     SpecArgument,
     TakeOverOption,
@@ -83,8 +81,6 @@ def deploy(
     journal: JournalOption = None,
     today: TodayOption = None,
     form: RolloutFormatOption = RolloutFormat.text,
-    allowed_signers: SignersOption = None,
-    signer: SignerOption = None,
 ) -> None:
     """Roll out the compiled tree to its hosts, batch by batch.
 
@@ -97,14 +93,13 @@ def deploy(
     With --check, hosts say all that would keep the release from running there, each thing at its line of the spec.
     Nodes that they run already without fleetc are compared with the spec.
     """
-    from fleetc.rollout.hosts.deploy import deploy_tree, resumed
+    from fleetc.rollout.hosts.deploy import deploy_tree
     from fleetc.rollout.hosts.progress import progress
-    from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of
+    from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of, resumed
 
-    signed = {"allowed_signers": allowed_signers, "signer": signer}
-    settings = load_settings(spec, overlay=overlay, output=output, journal=journal, **signed)
+    settings = load_settings(spec, overlay=overlay, output=output, journal=journal)
     need_check(form, check)
-    _need_sense(limit or without, shard, plan, resume, check, allowed_signers or signer, keep_running)
+    _need_sense(limit or without, shard, plan, resume, check, keep_running)
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
     part = shard_of(shard)
@@ -163,12 +158,8 @@ def _show(plans: Sequence[Takeover], keep: bool = False) -> None:
         typer.echo(as_text(plan, keep), nl=False)
 
 
-def _need_sense(
-    limit: object, shard: object, plan: object, resume: bool, check: bool, signed: object, keep_running: bool
-) -> None:
+def _need_sense(limit: object, shard: object, plan: object, resume: bool, check: bool, keep_running: bool) -> None:
     """Exit where options that were given contradict each other."""
-    if signed and not plan:
-        wrong_usage("--allowed-signers and --signer check the signature of a plan; name the plan with --plan")
     if keep_running and (plan or resume):
         wrong_usage("--keep-running belongs to a first rollout, so it takes neither --plan nor --resume")
     if resume and (limit or shard or check or plan):

@@ -1,12 +1,14 @@
-"""`fleetc explain`: the page of a table, a field, a code or a flag.
+"""`fleetc explain`: the page of a table, a field, a code or a flag; for programs, a JSON Schema.
 
 In: a name, or words to search for. Out: text, as wide as the terminal.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +20,15 @@ from fleetc.cli.shared.paging import put
 
 if TYPE_CHECKING:
     from fleetc.messages.sheet import Sheet
+
+
+class SchemaOf(StrEnum):
+    """What a JSON Schema describes: a spec, a stream or an error as the stream API has it, or a review."""
+
+    spec = "spec"
+    stream = "stream"
+    stream_error = "stream-error"
+    review = "review"
 
 
 def explain(
@@ -40,6 +51,9 @@ def explain(
     everything: Annotated[
         bool, typer.Option("--all", help="Print the whole reference, fields and codes, as Markdown.")
     ] = False,
+    schema: Annotated[
+        SchemaOf | None, typer.Option("--schema", help="Print a JSON Schema, for editors and other programs.")
+    ] = None,
 ) -> None:
     """Explain a table, a field, a diagnostic code or a flag.
 
@@ -52,8 +66,11 @@ def explain(
     from fleetc.messages.search import Hit, search_page
     from fleetc.policy.source import PREFIX
 
-    if sum((name is not None, text is not None, example, everything)) > 1:
-        wrong_usage("write only one of NAME, --search, --example and --all")
+    if sum((name is not None, text is not None, example, everything, schema is not None)) > 1:
+        wrong_usage("write only one of NAME, --search, --example, --all and --schema")
+    if schema is not None:
+        put(json.dumps(_schema(schema), indent=2) + "\n")
+        return
     if everything:
         put(reference.markdown())
         return
@@ -78,6 +95,19 @@ def explain(
         _print(answer(name, sheet))
     except NotFoundError as problem:
         wrong_usage(str(problem))
+
+
+def _schema(of: SchemaOf) -> object:
+    """The schema of a document."""
+    if of is SchemaOf.stream:
+        from fleetc.stream_api.resource import json_schema as found
+    elif of is SchemaOf.stream_error:
+        from fleetc.stream_api.resource import error_schema as found
+    elif of is SchemaOf.review:
+        from fleetc.review.reports.json import schema as found
+    else:
+        from fleetc.language.editor import editor_schema as found
+    return found()
 
 
 def _print_rule(code: str, sheet: Sheet) -> None:

@@ -21,8 +21,6 @@ from fleetc.cli.shared.options import (
     LimitOption,
     OverlayOption,
     ShardOption,
-    SignerOption,
-    SignersOption,
     SpecArgument,
     TodayOption,
     TreeOption,
@@ -95,8 +93,6 @@ def plan(
         typer.Option("--verify", metavar="PLAN", help="Make no plan; refuse this one if anything has changed since."),
     ] = None,
     today: TodayOption = None,
-    allowed_signers: SignersOption = None,
-    signer: SignerOption = None,
 ) -> None:
     """Plan a rollout in advance and seal it, or verify a plan.
 
@@ -104,14 +100,12 @@ def plan(
     """
 
     lifetime = _lifetime("24h" if expires is None else expires)
-    settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
+    settings = load_settings(spec, overlay=overlay, output=output)
     if verify is not None:
         if any(option is not None for option in (write, sign, against, expires, shard, without)):
             wrong_usage("--verify makes no plan; remove -o, --sign, --against, --expires, --shard and --without")
         _verify(spec, settings, verify, tuple(limit or ()), observe)
         return
-    if allowed_signers is not None or signer is not None:
-        wrong_usage("--allowed-signers and --signer check the signature of a plan; name the plan with --verify")
     if write == STDIN:
         wrong_usage("-o names a file, and - is none: write -o plan.json")
     if sign is not None and write is None:

@@ -234,16 +234,30 @@ class Model(Base):
     )
 
 
-def _batch(value: Any) -> int | str:
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10_000:
-        return value
-    if isinstance(value, str) and value.endswith("%") and value[:-1].isascii() and value[:-1].isdigit():
-        percent = int(value[:-1][:4])
-        if 1 <= percent <= 100 and value == f"{percent}%":
+def _hosts(what: str, least: int, form: str) -> Parsed:
+    """A number of hosts, `least` or more, or a percentage of them."""
+
+    def read(value: Any) -> int | str:
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= 10_000:
             return value
-    number = isinstance(value, str) and re.fullmatch("[1-9][0-9]{0,3}", value)
-    form = 'write 2 or "25%"'
-    raise refuse("a batch is a number of hosts or a percentage of them", form, repair=int(value) if number else None)
+        if isinstance(value, str) and value.endswith("%") and value[:-1].isascii() and value[:-1].isdigit():
+            percent = int(value[:-1][:4])
+            if 1 <= percent <= 100 and value == f"{percent}%":
+                return value
+        number = isinstance(value, str) and re.fullmatch("[1-9][0-9]{0,3}", value)
+        message = f"{what} is a number of hosts or a percentage of them"
+        raise refuse(message, form, repair=int(value) if number else None)
+
+    return Parsed(read)
+
+
+def _schema(least: int) -> WithJsonSchema:
+    number, share = {"type": "integer", "minimum": least}, {"type": "string", "pattern": "^[0-9]{1,3}%$"}
+    return WithJsonSchema({"anyOf": [number, share]})
+
+
+_Batch = Annotated[int | str, _hosts("a batch", 1, 'write 2 or "25%"'), _schema(1)]
+_Missable = Annotated[int | str, _hosts("may_miss", 0, 'write 0, 2 or "5%"'), _schema(0)]
 
 
 class Rollout(Base):
@@ -255,11 +269,14 @@ class Rollout(Base):
     """
 
     canary: Integer = Field(1, ge=0, le=100, description="How many hosts go first, alone, in rollout order.")
-    batch: Annotated[
-        int | str,
-        Parsed(_batch),
-        WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9]{1,3}%$"}]}),
-    ] = Field("25%", description="How many hosts follow at a time, as a number or a percentage.")
+    batch: _Batch = Field("25%", description="How many hosts follow at a time, as a number or a percentage.")
+    may_miss: _Missable = Field(
+        0,
+        description="How many hosts that do not answer, or are in quarantine, a rollout leaves behind, as a number or "
+        "a percentage rounded down. It ends with 1 and names them. It stops if a node moves from or to one, if one "
+        "calls reward, or if it has the last seller of a gateway.",
+        examples=[1, "5%"],
+    )
     by: Literal["region"] | None = Field(
         None, description="Finish one region before the next one begins; no batch has hosts of two regions."
     )
@@ -297,9 +314,16 @@ class Rollout(Base):
 
     def batch_size(self, hosts: int) -> int:
         """The most hosts of a batch after the canary: a share is rounded down, and is at least one host."""
-        if isinstance(self.batch, str):
-            return hosts * int(self.batch.rstrip("%")) // 100 or 1
-        return self.batch
+        return _part(self.batch, hosts) or 1
+
+    def missable(self, hosts: int) -> int:
+        """How many of the hosts may be left behind."""
+        return _part(self.may_miss, hosts)
+
+
+def _part(of: int | str, hosts: int) -> int:
+    """A number, or a share of the hosts, rounded down."""
+    return of if isinstance(of, int) else hosts * int(of.rstrip("%")) // 100
 
 
 class Silence(Base):

@@ -97,7 +97,7 @@ def _unchanged(fleet: Fleet, before: Lowered) -> dict[str, tuple[HostBlueprint, 
 
 def _blueprint(fleet: Fleet, hosts: tuple[HostBlueprint, ...]) -> Blueprint:
     edges = tuple(sorted(_edges(fleet)))
-    batches, pairs = batches_of(fleet, edges)
+    batches, pairs, needed = batches_of(fleet, edges)
     return Blueprint(
         fleet=fleet.fleet.name,
         network=fleet.fleet.network,
@@ -116,6 +116,8 @@ def _blueprint(fleet: Fleet, hosts: tuple[HostBlueprint, ...]) -> Blueprint:
         monitoring=lower_monitoring(fleet),
         batches=batches,
         pairs=pairs,
+        needed=needed,
+        may_miss=fleet.rollout.missable(len(fleet.hosts)),
         times=_times(fleet.rollout),
         live=fleet.rollout.live,
     )

@@ -69,9 +69,12 @@ def hosts_in_order(fleet: Fleet, edges: Iterable[Connection]) -> tuple[str, ...]
 Pairs = tuple[tuple[str, str], ...]
 """Pairs of hosts; at least one of each stays up."""
 
+Needed = tuple[tuple[str, tuple[str, ...]], ...]
+"""What a group of hosts does of which one at least must stay up, and these hosts."""
 
-def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[tuple[str, ...], ...], Pairs]:
-    """The batches of a rollout, and for each group that must stay up two hosts of different batches.
+
+def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[tuple[str, ...], ...], Pairs, Needed]:
+    """The batches of a rollout, for each group that must stay up two hosts of different batches, and these groups.
 
     The canary hosts go first. A batch never stops all gateways, or all orchestrators of one gateway (unless there is
     only one host). By the spec, it never mixes regions. A share is one of all hosts, rounded down, and at least one
@@ -82,7 +85,11 @@ def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[tuple
     groups: dict[str, list[str]] = {}
     for name in order:
         groups.setdefault(fleet.hosts[name].region or "" if settings.by == "region" else "", []).append(name)
-    apart = _apart(fleet, edges)
+    needed = _needed(fleet, edges)
+    apart: dict[str, list[frozenset[str]]] = {}
+    for group in needed:
+        for name in group if len(group) > 1 else ():
+            apart.setdefault(name, []).append(group)
     batches: list[tuple[str, ...]] = []
     for hosts in groups.values():
         while hosts:
@@ -90,7 +97,9 @@ def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[tuple
             batches.append(batch)
             taken = frozenset(batch)
             hosts = [name for name in hosts if name not in taken]
-    return tuple(batches), _pairs(batches, apart)
+    places = {name: place for place, name in enumerate(order)}
+    listed = sorted((words, tuple(sorted(group, key=places.__getitem__))) for group, words in needed.items() if group)
+    return tuple(batches), _pairs(batches, apart), tuple(listed)
 
 
 def _batch(hosts: Sequence[str], size: int, apart: Mapping[str, Sequence[frozenset[str]]]) -> tuple[str, ...]:
@@ -118,8 +127,8 @@ def _pairs(batches: Sequence[tuple[str, ...]], apart: Mapping[str, Sequence[froz
     return tuple(sorted(found, key=lambda pair: (place[pair[0]], place[pair[1]])))
 
 
-def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozenset[str]]]:
-    """By host, the groups of hosts that must not all stop at once.
+def _needed(fleet: Fleet, edges: Iterable[Connection]) -> dict[frozenset[str], str]:
+    """The groups of hosts that must not all stop at once, with what they do.
 
     They are the hosts with gateways, and for each gateway the hosts of its video orchestrators, and of its AI
     orchestrators.
@@ -133,19 +142,15 @@ def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozense
             named.setdefault(edge.source, []).append(edge.target)
         elif edge.kind == "finds" and edge.source in fleet.gateways:
             finders.append(Node("gateways", edge.source, fleet.gateways[edge.source]))
-    groups = {frozenset(node.settings.host for node in running if node.table == "gateways")}
-    for serves in (effective.serves_video, effective.serves_ai):
+    groups = {frozenset(node.settings.host for node in running if node.table == "gateways"): "gateways run"}
+    for what, serves in (("video", effective.serves_video), ("AI", effective.serves_ai)):
         homes = {name: node.settings.host for name, node in sellers.items() if serves(node)}
         if any(serves(finder) for finder in finders):
-            groups.add(frozenset(homes.values()))
+            groups.setdefault(frozenset(homes.values()), f"gateways that search find {what} in this fleet")
         for name, names in named.items():
             if serves(Node("gateways", name, fleet.gateways[name])):
-                groups.add(frozenset(homes[one] for one in names if one in homes))
-    found: dict[str, list[frozenset[str]]] = {}
-    for group in groups:
-        for name in group if len(group) > 1 else ():
-            found.setdefault(name, []).append(group)
-    return found
+                groups.setdefault(frozenset(homes[one] for one in names if one in homes), f"{name} finds {what}")
+    return groups
 
 
 def _rank(fleet: Fleet, host: str) -> _Rank:

@@ -1,6 +1,6 @@
 """The review of a change as plain located values: the one thing that all reports are made from.
 
-In: nothing; made by `review/compare.py`. Out: `Review`, whose JSON form is published (`fleetc schema --of review`).
+In: nothing; made by `review/compare.py`. Out: `Review`, whose JSON form `fleetc explain --schema review` publishes.
 Places are file and line here, because a review is for people and programs outside the compiler.
 """
 

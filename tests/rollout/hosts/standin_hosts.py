@@ -26,6 +26,11 @@ class Hosts:
         self.path = path
         self.ill: set[str] = set()
         """Hosts on which no release gets healthy."""
+        self.silent: set[str] = set()
+        """Hosts that ssh does not get to."""
+        self.quarantined: set[str] = set()
+        self.restarted: list[str] = []
+        """Nodes that were restarted by name."""
         self.after: Callable[[str, Sequence[str]], None] = lambda playbook, hosts: None
         """What else happens after each run."""
 
@@ -58,6 +63,9 @@ class Hosts:
                 self.change(host, claim=None)
                 continue
             task = OBSERVE if playbook == "observe.yml" else BEGIN
+            if host in self.silent:
+                failures.append(Event("unreachable", host, task, "Connection timed out"))
+                continue
             answers[host][task] = self._begin(project, host, given, playbook)
             if not answers[host][task]["ok"]:
                 failures.append(Event("failed", host, task, answers[host][task]["message"]))
@@ -68,6 +76,9 @@ class Hosts:
 
     def _wanted(self, project: Project, host: str, given: Mapping[str, Any]) -> tuple[str, Json]:
         """The release that a host is to have, and its nodes, each with the digest of its files."""
+        if host in given.get("fleet_host_restart", {}):
+            here = self.of(self.read(), host)
+            return here["release"], here["nodes"]
         back = given.get("fleet_host_back_to", {}).get(host)
         if back:
             return back, self.of(self.read(), host)["kept"][back]
@@ -79,8 +90,12 @@ class Hosts:
         here, (release, nodes) = self.of(self.read(), host), self._wanted(project, host, given)
         owner = given["fleet_host_run"]
         needed = here["release"] != release or here["nodes"] != nodes or bool(here["drift"])
+        needed = needed or host in given.get("fleet_host_restart", {})
         if here["claim"] and here["claim"]["id"] not in (owner["id"], *given["fleet_host_dead"]):
             told = {"code": "host-claimed", "message": "another rollout has claimed this host", "owner": here["claim"]}
+            return {"format": 1, "ok": False, "changed": False, **told}
+        if host in self.quarantined and playbook != "observe.yml":
+            told = {"code": "host-quarantined", "message": "it could not go back"}
             return {"format": 1, "ok": False, "changed": False, **told}
         if needed and playbook != "observe.yml":
             self.change(host, claim=owner)
@@ -116,7 +131,10 @@ class Hosts:
                 failures.append(Event("failed", host, task, "ill" if host in self.ill else "another one is ill"))
                 continue
             kept = {**here["kept"], release: nodes}
-            self.change(host, release=release, nodes=nodes, claim=None, kept=kept, drift={})
+            named = options.variables.get("fleet_host_restart", {}).get(host, ())
+            self.restarted += named
+            drift = here["drift"] if named else {}
+            self.change(host, release=release, nodes=nodes, claim=None, kept=kept, drift=drift)
 
 
 def _text(told: Any) -> str:

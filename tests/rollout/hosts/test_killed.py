@@ -17,7 +17,7 @@ import pytest
 from fleetc.pipeline import Compiled
 from fleetc.rollout.hosts import deploy as deploying
 from fleetc.rollout.hosts import rolling
-from fleetc.rollout.hosts.deploy import Outcome, deploy_tree, resumed
+from fleetc.rollout.hosts.deploy import Outcome, deploy_tree
 from fleetc.rollout.hosts.journal import Journal, opened, to_read
 from fleetc.rollout.hosts.kept import releases_before
 from fleetc.rollout.hosts.owner import this_run
@@ -48,13 +48,15 @@ class World:
         goal: rolling.Goal | None = None,
         stated: rolling.Stated = rolling.NOTHING_STATED,
         heard: rolling.Watch = lambda _: None,
+        limit: tuple[str, ...] = (),
+        check: bool = False,
     ) -> Outcome:
         assert compiled.tree is not None and compiled.blueprint is not None
         this_run.cache_clear()
         with opened(self.directory, "two-regions", this_run()["id"]) as journal:
-            limit, _ = resumed(journal, compiled.tree) if resume else ((), None)
+            limit, _ = rolling.resumed(journal, compiled.tree) if resume else (limit, None)
             return deploy_tree(
-                compiled.tree, compiled.blueprint, self.settings, limit, False, heard, journal, goal, stated
+                compiled.tree, compiled.blueprint, self.settings, limit, check, heard, journal, goal, stated
             )
 
     def killed(self, compiled: Compiled, line: int, after: bool) -> bool:

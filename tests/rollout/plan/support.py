@@ -109,10 +109,10 @@ class Workplace:
         self.signers.write_text(f'{SIGNER} namespaces="fleetc-plan" {kind} {public}\n')
         return key
 
-    def run(self, *arguments: object) -> Answer:
-        """The command with the overlay, in this process and in the directory."""
+    def run(self, *arguments: object, **settings: str) -> Answer:
+        """The command with the overlay, in this process and in the directory; settings are variables."""
         words = [str(arguments[0]), "fleet.toml", "--overlay", "trial.toml", *map(str, arguments[1:])]
-        done = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+        done = CliRunner().invoke(app, words, env={"COLUMNS": "200", **settings})
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         return Answer(done.exit_code, done.stdout, done.stderr)

@@ -272,8 +272,6 @@ def test_a_host_that_does_not_answer_is_unknown_and_said_to_be(
         (("--verify", "plan.json", "-o", "x"), "remove -o"),
         (("--verify", "plan.json", "--expires", "3h"), "--expires, --shard and --without"),
         (("--verify", "plan.json", "--expires", "24h"), "--expires, --shard and --without"),
-        (("--signer", "bob"), "name the plan with --verify"),
-        (("--allowed-signers", "signers"), "name the plan with --verify"),
         (("--sign", "key"), "name that file with -o"),
     ],
 )
@@ -290,12 +288,6 @@ def test_the_help_names_a_lifetime_that_is_taken(place: Workplace) -> None:
     for words in shown.groups():
         done = place.run("plan", "--limit", "eu-ai", "--expires", words)
         assert done.code == 0, done.err
-
-
-def test_signers_of_no_plan_are_wrong_usage(place: Workplace) -> None:
-    done = place.run("deploy", "--allowed-signers", "signers")
-    assert done.code == 2
-    assert "--plan" in done.err
 
 
 @pytest.mark.parametrize(("target", "code"), [("rendered", 1), ("rendered/FLEET.md/plan.json", 3)])

@@ -7,7 +7,7 @@ import re
 import shutil
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -144,14 +144,15 @@ def test_the_real_command_refuses_a_changed_byte(signed: Workplace, file: str, t
     options = ("--overlay", place.overlay)
     made = fleetc("plan", place.spec, *options, "-o", place.plan, "--sign", place.directory / "key")
     assert made.returncode == 0, made.stderr
-    check = ("plan", place.spec, *options, "--verify", place.plan, "--allowed-signers", place.signers)
-    assert fleetc(*check).returncode == 0
+    check = ("plan", place.spec, *options, "--verify", place.plan)
+    setting: dict[str, Any] = {"FLEETC_ALLOWED_SIGNERS": str(place.signers)}
+    assert fleetc(*check, **setting).returncode == 0
     path = place.directory / file
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    done = fleetc(*check)
+    done = fleetc(*check, **setting)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "error[" in done.stderr and "Traceback" not in done.stderr
-    deployed = fleetc("deploy", place.spec, *options, "--plan", place.plan, "--allowed-signers", place.signers)
+    deployed = fleetc("deploy", place.spec, *options, "--plan", place.plan, **setting)
     assert (deployed.returncode, deployed.stderr) == (1, done.stderr)

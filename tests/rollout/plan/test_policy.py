@@ -69,7 +69,7 @@ def test_every_identity_with_the_key_is_tried(name: str, place: Workplace) -> No
     done = verified(place)
     assert done.code == 0, done.err
     assert f"signed by {who}" in done.out
-    assert verified(place, "--signer", SIGNER).code == 0
+    assert verified(place, SIGNER).code == 0
 
 
 def test_identities_that_may_sign_nothing_of_this_kind(place: Workplace) -> None:

@@ -244,8 +244,9 @@ def test_an_unknown_host_is_not_compared(place: Workplace) -> None:
 # --- signatures -------------------------------------------------------------------------------------------------------
 
 
-def verified(place: Workplace, *options: str) -> Answer:
-    return place.run("plan", "--verify", "plan.json", "--allowed-signers", "signers", *options)
+def verified(place: Workplace, signer: str = "") -> Answer:
+    who = {"FLEETC_SIGNER": signer} if signer else {}
+    return place.run("plan", "--verify", "plan.json", FLEETC_ALLOWED_SIGNERS="signers", **who)
 
 
 def test_a_signed_plan_stands_and_names_who_signed(place: Workplace) -> None:
@@ -253,7 +254,7 @@ def test_a_signed_plan_stands_and_names_who_signed(place: Workplace) -> None:
     done = verified(place)
     assert done.code == 0, done.err
     assert "signed by release@example.net" in done.out
-    assert verified(place, "--signer", "release@example.net").code == 0
+    assert verified(place, "release@example.net").code == 0
 
 
 def test_an_unsigned_plan_is_refused_once_signers_are_known(
@@ -272,9 +273,9 @@ def test_a_signer_without_a_file_of_keys_is_refused(
 ) -> None:
     """The signature could not be looked at, so that anybody's plan would pass for one of that person."""
     place.store(place.made(), sign=True)
-    done = place.run("plan", "--verify", "plan.json", "--signer", "bob\x1b[31m")
+    done = place.run("plan", "--verify", "plan.json", FLEETC_SIGNER="bob\x1b[31m")
     assert refused(done) == snapshot
-    assert "error[plan-signers-missing]" in refused(place.run("deploy", "--plan", "plan.json", "--signer", "bob"))
+    assert "error[plan-signers-missing]" in refused(place.run("deploy", "--plan", "plan.json", FLEETC_SIGNER="bob"))
     monkeypatch.setenv("FLEETC_SIGNER", "release@example.net")
     assert "error[plan-signers-missing]" in refused(place.run("plan", "--verify", "plan.json"))
     assert verified(place).code == 0
@@ -325,7 +326,7 @@ def test_signature_that_does_not_count(name: str, place: Workplace, snapshot: Sn
 
 def test_signed_by_somebody_else_than_was_asked_for(place: Workplace, snapshot: SnapshotAssertion) -> None:
     place.store(place.made(), sign=True)
-    assert refused(verified(place, "--signer", "boss@example.net")) == snapshot
+    assert refused(verified(place, "boss@example.net")) == snapshot
 
 
 def test_ssh_keygen_reads_a_signature_that_nobody_wrote() -> None:

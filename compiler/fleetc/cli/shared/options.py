@@ -116,10 +116,6 @@ JournalOption = Annotated[
     Path | None,
     typer.Option("--journal", metavar="DIR", help="Directory with the journals of rollouts.", show_default=False),
 ]
-SignersOption = Annotated[
-    Path | None, typer.Option("--allowed-signers", metavar="FILE", help="File of the people who may sign plans.")
-]
-SignerOption = Annotated[str | None, typer.Option("--signer", metavar="NAME", help="Who must have signed the plan.")]
 
 
 def _day(text: str) -> date:

@@ -53,6 +53,8 @@ def opened_journal(spec: Path, settings: Settings, fleet: str, check: bool, form
             message(
                 f"note: the {run.kind} of {plain(run.who)} at {plain(run.begun)} broke off; hosts report what it left"
             )
+        for host, since in journal.history.behind.items():
+            message(f"note: {plain(host)} is behind since {since}, when a rollout went on without it")
         if form is RolloutFormat.json:
             from fleetc.rollout.reports.events import entry_event
 
@@ -140,7 +142,7 @@ def skipped(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
         if not reason.strip():
             wrong_usage(f"--skip takes a code and a reason: --skip {plain(code)}='why this is fine here'")
         if code == UNREACHABLE:
-            wrong_usage("a host that cannot be reached gets no release: write --without HOST in place of --skip")
+            wrong_usage("a host that cannot be reached gets no release: write --without HOST, or may_miss in [rollout]")
         if code not in HOST_PAGES:
             wrong_usage(f'no finding of a host has the code "{plain(code)}"; {did_you_mean(code, HOST_PAGES)}')
         reasons.append((code, reason.strip()))

@@ -17,7 +17,7 @@ from fleetc.rollout.plan.data import Comparison
 from fleetc.rollout.plan.make import Meaning
 from fleetc.rollout.plan.meaning import meaning_of, trees_of
 from fleetc.rollout.plan.summary import NOT_KNOWN, effect_line
-from fleetc.rollout.reports.terminal import RESULTS
+from fleetc.rollout.reports.terminal import DID, RESULTS
 from fleetc.settings import Settings
 from fleetc.text.counting import first_of
 
@@ -67,8 +67,8 @@ def _told(run: Run) -> Iterator[str]:
     yield f"{run.kind}{of} at {run.begun} by {run.who}: {', '.join([*made, end])}"
     results: dict[str, list[str]] = {}
     for host, change in run.changes.items():
-        back = run.kind == "rollback" and change.result == "new"
-        results.setdefault("rolled back" if back else RESULTS[change.result], []).append(host)
+        result = DID[run.kind][0] if change.result == "new" else RESULTS[change.result]
+        results.setdefault(result, []).append(host)
     yield from (f"    {result}: {first_of(hosts, _NAMED)}" for result, hosts in results.items())
 
 

@@ -230,7 +230,7 @@ REVIEW_PAGES: dict[str, Page] = {
     "plan-signers-missing": Page(
         "The settings require signatures of plans, but do not name the file of keys.",
         "a name alone proves nothing, and any plan would pass as signed.",
-        "Set allowed_signers (`--allowed-signers FILE`) too, or remove signer.",
+        "Set allowed_signers (`FLEETC_ALLOWED_SIGNERS`) too, or remove signer.",
     ),
     "plan-signers-unreadable": Page(
         "The allowed-signers file cannot be read.",

@@ -96,7 +96,7 @@ SPEC_PAGES: dict[str, Page] = {
     "invalid-value": Page(
         "A value does not have the form that its key needs.",
         "the node would refuse it at startup, or misread it.",
-        "Follow the help line; `fleetc schema` describes every key.",
+        "Follow the help line; `fleetc explain --schema spec` describes every key.",
         fix="when the value is clear and only its spelling is wrong: 24GiB, 5 seconds, 1200wei/pixel, 0.9.1.",
     ),
     "foreign-in-rollout": Page(
@@ -395,7 +395,7 @@ SPEC_PAGES: dict[str, Page] = {
     "unknown-key": Page(
         "The table has no such key.",
         "a misspelled setting would silently have no effect.",
-        "Write the suggested key, or look it up with `fleetc schema`.",
+        "Write the suggested key, or look it up with `fleetc explain TABLE`.",
         fix="when only case, hyphens or underscores differ from one key that the table lacks.",
     ),
     "unknown-network": Page(

@@ -425,6 +425,8 @@ PLAN: dict[str, _Take] = {
     "batch": _of_fleet("rollout", "batch"),
     "batches": _order,
     "pairs": lambda _place, _plan, _found: iter(()),  # they follow from the batches
+    "needed": lambda _place, _plan, _found: iter(()),  # it follows from gateways and their lists
+    "may_miss": _of_fleet("rollout", "may_miss"),
     "times": _times,
     "live": _of_fleet("rollout", "live"),
     "silenced": _silenced,

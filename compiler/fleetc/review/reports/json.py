@@ -1,6 +1,6 @@
 """A review for programs: one JSON object, and the schema that describes it.
 
-In: a `Review`. Out: JSON text; `schema()` is what `fleetc schema --of review` prints. Amounts are decimal strings,
+In: a `Review`. Out: JSON text; `schema()` is what `fleetc explain --schema review` prints. Amounts are decimal strings,
 because they are exact. A program skips names that it does not know; a new `format` says that known ones mean something
 else.
 """

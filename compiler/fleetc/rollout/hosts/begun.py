@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fleetc.planner.data import UNHELPED, HostState, unhelped
-from fleetc.rollout.findings import HostFinding, clock_finding
+from fleetc.rollout.findings import NOT_REACHED, HostFinding, clock_finding
 from fleetc.rollout.hosts.events import RunResult
 from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, Result, as_list, as_mapping, as_number, as_text, outcomes
 from fleetc.rollout.hosts.observe import MEANINGLESS, said
 
-CLAIMED = "host-claimed"
+CLAIMED, QUARANTINED = "host-claimed", "host-quarantined"
 _FORMAT = 1
 _DIGEST = re.compile("[0-9a-f]{64}")
 _NODE = re.compile("[a-z0-9-]{1,100}")
@@ -53,6 +53,8 @@ class Begun(NamedTuple):
     settled: bool = True
     carry: tuple[str, ...] = ()
     state: HostState | None = None
+    absent: bool = False
+    """Whether it can be left behind: ssh does not get there, or it is in quarantine."""
 
     @property
     def kept(self) -> Mapping[str, tuple[str, ...]]:
@@ -69,8 +71,8 @@ class Begun(NamedTuple):
             if step.do not in UNHELPED and step.digest and has.get(step.node) == step.digest
         )
 
-    def against(self, release: str) -> tuple[str, ...]:
-        """Why the host does not run a release as reviewed, in words; () where it does."""
+    def against(self, release: str, nodes: Sequence[str] = ()) -> tuple[str, ...]:
+        """Why the host does not run a release as reviewed, in words; () where it does. `nodes` are all by default."""
         if not self.answered:
             return (self.outcome.reason or "it does not answer",)
         if self.state is None:
@@ -78,7 +80,8 @@ class Begun(NamedTuple):
         found = [] if self.release == release else ["it has another release"]
         found += [] if self.settled else ["a switch of its release has not ended well"]
         for process in self.state.processes:
-            found += [f"{process.node}: {words}" for words in process.against]
+            if process.node in nodes or not nodes:
+                found += [f"{process.node}: {words}" for words in process.against]
         return tuple(found)
 
     @property
@@ -116,6 +119,7 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         not state.get("switch") and not state.get("quarantine"),
         tuple(as_text(program) for program in as_list(answer.get("carry"))),
         _state(outcome.host, state),
+        outcome.reason.startswith(NOT_REACHED) or answer.get("code") == QUARANTINED,
     )
 
 

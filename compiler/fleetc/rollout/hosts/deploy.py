@@ -1,4 +1,4 @@
-"""Rolls a fleet out, batch by batch: to a compiled tree, or back to releases that its hosts keep.
+"""Rolls a fleet out, batch by batch: to a compiled tree, or back to releases that its hosts keep; or restarts nodes.
 
 In: the tree and the blueprint it was made from, the journal of the fleet, and how to reach hosts. Out: an `Outcome`
 with the result of each host. First every host reports its work; hosts without any are left out of the batches. Each
@@ -15,12 +15,12 @@ from functools import partial
 from typing import Any, Literal
 
 from fleetc.blueprint.blueprint import Blueprint
-from fleetc.blueprint.shards import Shard, read_shard
 from fleetc.emit.ansible import seconds_of
 from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Tree
 from fleetc.planner.fates import left_hosts
 from fleetc.rollout.findings import HostFinding
 from fleetc.rollout.hosts.begun import Begun, RolloutStep, begun_of
+from fleetc.rollout.hosts.behind import fell_silent, is_ready, leave_behind, note_behind, with_canary
 from fleetc.rollout.hosts.events import INTERRUPTED, Event, RunResult
 from fleetc.rollout.hosts.gate import (
     ASKED_BEFORE,
@@ -44,6 +44,7 @@ from fleetc.rollout.hosts.rolling import (
     NOTHING_STATED,
     OBSERVE_PLAYBOOK,
     Goal,
+    Kind,
     Rollout,
     Stated,
     Watch,
@@ -55,7 +56,6 @@ from fleetc.rollout.hosts.rolling import (
 )
 from fleetc.rollout.hosts.runner import private_project, run_playbook
 from fleetc.rollout.hosts.secret_commands import secret_values
-from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.hosts.stale import stale_hosts
 from fleetc.rollout.journal.history import facts_of
 from fleetc.rollout.moves import Move, moves_of
@@ -84,8 +84,7 @@ class Outcome:
     last_words: tuple[str, ...] = ()
     moves: tuple[Move, ...] = ()
     findings: tuple[HostFinding, ...] = ()
-    back: bool = False
-    """Whether it was a rollback."""
+    kind: Kind = "deploy"
     interrupted: bool = False
 
     @property
@@ -126,7 +125,7 @@ def deploy_tree(
     need_known(stated.dead, (*every, *left, *(given.place.address for given in journal.history.hosts.values())))
     hosts = tuple(host for host in chosen if host not in stated.dead)
     leaving = {name: given for name, given in left.items() if name not in stated.dead}
-    values = {} if goal.back_to or settings.worker else secret_values(blueprint, hosts, settings)
+    values = {} if goal.kind != "deploy" or settings.worker else secret_values(blueprint, hosts, settings)
     options = options_of(settings, check, goal.sealed, stated)
     dead = {run.id for run in journal.history.runs[-_KNOWN_DEAD:]} | set(stated.dead_runs)
     whole = with_left(tree, blueprint, leaving)
@@ -137,36 +136,21 @@ def deploy_tree(
         _write_begin(rollout, tree, limit, stated)
         outcome: Outcome | None = None
         try:
-            outcome = replace(_roll_out(rollout, hosts, stated), back=bool(goal.back_to))
+            outcome = replace(_roll_out(rollout, hosts, stated), kind=goal.kind)
             return outcome
         finally:
             journal.write("end", exit_code=outcome.exit_code if outcome else 1)
 
 
-def resumed(journal: Journal, tree: Tree) -> tuple[tuple[str, ...], Shard | None]:
-    """The hosts of the rollout that broke off, () for all, or its shard.
-
-    Raises DeployError where it cannot be gone on with.
-    """
-    run = journal.history.broken_off
-    if run is None:
-        raise DeployError("no rollout of this fleet broke off; run fleetc deploy without --resume", 1)
-    if run.kind != "deploy":
-        raise DeployError("what broke off was a rollback; run fleetc rollback again", 1)
-    if run.manifest != tree.as_mapping()[MANIFEST].sha256:
-        message = "the rollout that broke off was of another tree: check that one out and run this again"
-        raise DeployError(f"{message}, or run fleetc deploy without --resume, or fleetc rollback", 1)
-    return run.hosts, read_shard(run.shard) if run.shard else None
-
-
 def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
     every = (*hosts, *rollout.left)
     begun, run = rollout.ask(every)
-    ready = all(begun[host].answered or rollout.away(begun[host]) for host in hosts)
+    refused = leave_behind(rollout, begun)
+    ready = is_ready(rollout, begun, refused)
     moves = moves_of({host: begun[host].runs for host in begun}, {host: begun[host].wants for host in begun})
-    of_hosts = tuple(_leading(rollout, begun[host], _not_begun(rollout, begun[host], ready, "new")) for host in every)
-    back = bool(rollout.goal.back_to)
-    return Outcome(of_hosts, _steps(begun), True, run.last_words, moves, _findings(begun), back)
+    ends = (_not_begun(rollout, begun[host], ready, "new", refused) for host in every)
+    of_hosts = tuple(_leading(rollout, begun[end.host], end) for end in ends)
+    return Outcome(of_hosts, _steps(begun), True, run.last_words, moves, _findings(begun), rollout.goal.kind)
 
 
 def _leading(rollout: Rollout, begun: Begun, outcome: HostOutcome) -> HostOutcome:
@@ -216,9 +200,10 @@ def _in_batches(
 ) -> Outcome:
     """All batches, after every host has reported its work."""
     every, journal = (*hosts, *rollout.left), rollout.journal
-    steps = _steps(begun)
-    moves, batches, refused = order_of(rollout, begun, stated)
-    ready = all(begun[host].answered or rollout.away(begun[host]) for host in hosts) and not refused
+    refused, steps = leave_behind(rollout, begun), _steps(begun)
+    moves, batches, blocked = order_of(rollout, begun, stated)
+    refused = refused or blocked
+    ready = is_ready(rollout, begun, refused)
     ends = {host: _not_begun(rollout, begun[host], ready, "old", refused) for host in every}
     dead = [name for name in stated.dead if name in journal.history.hosts or name in _names(rollout.blueprint)]
     for host in dead:
@@ -227,10 +212,11 @@ def _in_batches(
     if not ready:
         return Outcome(tuple(ends[host] for host in reported), steps, False, run.last_words, moves, _findings(begun))
     _note_unchanged(rollout, begun, ends)
+    note_behind(rollout)
     done: RunResult | None = None
     halted, touched = "", set[str]()
     working = {host for host, answer in begun.items() if answer.answered and answer.needed}
-    work = [changing for batch in batches if (changing := [host for host in batch if host in working])]
+    work = with_canary(rollout, [some for batch in batches if (some := [host for host in batch if host in working])])
     for number, changing in enumerate(work, 1):
         if not halted:
             fallen = _fallen(rollout, begun, ends)
@@ -247,26 +233,20 @@ def _in_batches(
                 halted = f"not begun, because of {', '.join(stale)}"
                 ends |= {host: ends[host]._replace(result="old", reason=stale.get(host, halted)) for host in changing}
                 continue
-        given = {host: facts_of(rollout.given(host, begun[host])) for host in changing}
         coming = [move for move in moves if move.target in changing and ends[move.source].result != "new"]
-        rollout.on_event(Event("batch", "", f"batch {number} of {len(work)}", ", ".join(changing)))
-        journal.write("batch", hosts=given, moves=coming)
-        done = rollout.run(
-            ROLLBACK_PLAYBOOK if rollout.goal.back_to else SITE_PLAYBOOK,
-            changing,
-            tags=WITH_MOVES if coming else (),
-            skip_tags=() if any(begun[host].carry for host in changing) else ASKED_BEFORE,
-            fleet_host_back_to=dict(rollout.goal.back_to),
-            fleet_host_claimed=True,
-            fleet_host_arrivals=arrivals(coming),
-        )
-        rollout.on_event(Event("batch", "", "", ""))
+        done = _run_batch(rollout, f"batch {number} of {len(work)}", changing, begun, coming)
         latest = moment(time.time() + 90 + sum(seconds_of(rollout.blueprint.times).values()))  # 90 s to stop nodes
-        last_words, before = done.last_words, {host: begun[host].release for host in changing}
+        before = {host: begun[host].release for host in changing}
         for outcome in outcomes(changing, done, before):
-            undone = begun[outcome.host].undone if outcome.result == "new" else ()
+            undone = begun[outcome.host].undone if outcome.result == "new" and not rollout.goal.restart else ()
             until = (outcome.until or latest) if outcome.result == "unknown" else ""
             ends[outcome.host] = _retired(rollout, outcome._replace(undone=undone, until=until))
+        silent = fell_silent(rollout, begun, moves, [ends[host] for host in changing])
+        if silent:
+            ends |= silent
+            rest = [host for host in changing if host not in silent]
+            work[number:number] = [rest] if rest else []
+            continue
         bad = [host for host in changing if ends[host].result not in ("new", "unchanged", "retired")]
         without = stopped(coming, ends)
         ends |= without
@@ -282,6 +262,25 @@ def _in_batches(
     return Outcome(tuple(ends[host] for host in reported), steps, False, last_words, moves, _findings(begun))
 
 
+def _run_batch(
+    rollout: Rollout, title: str, changing: list[str], begun: Mapping[str, Begun], coming: Sequence[Move]
+) -> RunResult:
+    """Change the hosts of one batch."""
+    given = {host: facts_of(rollout.given(host, begun[host])) for host in changing}
+    rollout.on_event(Event("batch", "", title, ", ".join(changing)))
+    rollout.journal.write("batch", hosts=given, moves=coming)
+    done = rollout.run(
+        ROLLBACK_PLAYBOOK if rollout.goal.back_to else SITE_PLAYBOOK,
+        changing,
+        tags=WITH_MOVES if coming else (),
+        skip_tags=() if any(begun[host].carry for host in changing) else ASKED_BEFORE,
+        fleet_host_claimed=True,
+        fleet_host_arrivals=arrivals(coming),
+    )
+    rollout.on_event(Event("batch", "", "", ""))
+    return done
+
+
 def _fallen(rollout: Rollout, begun: Mapping[str, Begun], ends: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
     """The hosts that this rollout changed and that are no longer as it left them, by more than one look."""
     hosts = [host for host, outcome in ends.items() if outcome.result == "new"]
@@ -291,7 +290,8 @@ def _fallen(rollout: Rollout, begun: Mapping[str, Begun], ends: Mapping[str, Hos
     for look in range(_LOOKS if hosts else 0):
         rollout.interrupted.wait(_LOOK_SECONDS if look else 0)
         again = begun_of(hosts, rollout.run(OBSERVE_PLAYBOOK, hosts), OBSERVE)
-        why = {host: again[host].against(rollout.given(host, begun[host]).release) for host in hosts}
+        own = {host: (rollout.given(host, begun[host]).release, rollout.goal.restart.get(host, ())) for host in hosts}
+        why = {host: again[host].against(*own[host]) for host in hosts}
         hosts = [host for host in hosts if why[host]]
         if not hosts or rollout.interrupted.is_set():  # an answer that did not come says nothing then
             return {}
@@ -336,6 +336,8 @@ def _not_begun(
     outcome, away = begun.judged, rollout.away(begun)
     if away:
         return outcome._replace(result="out", reason=away)
+    if begun.host in rollout.behind:
+        return outcome._replace(result="behind")
     if begun.host in rollout.left and not begun.answered:
         return outcome._replace(result="orphan", reason=f"left the spec and {outcome.reason or 'does not answer'}")
     if begun.answered and not begun.needed:
@@ -408,7 +410,8 @@ def _note_unchanged(rollout: Rollout, begun: Mapping[str, Begun], ends: Mapping[
             continue
         if ends[host].result not in ("unchanged", "unknown"):
             _write_host(journal, ends[host])
-        if host not in rollout.left and known.get(host) != rollout.given(host, answer):
+        was_behind = host in journal.history.behind
+        if host not in rollout.left and (was_behind or known.get(host) != rollout.given(host, answer)):
             seen[host] = facts_of(rollout.given(host, answer))
     if seen:
         journal.write("seen", hosts=seen)

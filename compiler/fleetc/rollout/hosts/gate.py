@@ -29,12 +29,13 @@ TASKS = (BEGIN, STAGE, ACTIVATE, END, OBSERVE, LET_GO)
 """The tasks of the role fleet_host that the program on the host answers."""
 
 Result = Literal[
-    "new", "unchanged", "old", "reverted", "quarantined", "unknown", "unwell", "retired", "orphan", "dead", "out"
-]
+    "new", "unchanged", "old", "reverted", "quarantined", "unknown", "unwell", "retired", "orphan", "dead", "out",
+    "behind",
+]  # fmt: skip
 """What a host runs after a rollout: the new release; the same release as before the rollout; the old one, untouched;
 the old one, rolled back; unknown after a failed rollback; unknown; its release, with a node that is not as reviewed.
 For hosts that left the spec: nothing; unknown because unreachable; nothing by a person's statement. Out of service by
-the spec, and not reached."""
+the spec, and not reached. Left behind: not reached, or in quarantine before."""
 
 _SSH_SAYS = re.compile("^.*(?:via|over) ssh: ?")
 """What Ansible says before the words of ssh."""

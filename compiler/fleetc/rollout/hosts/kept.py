@@ -89,6 +89,7 @@ def rolled_back(history: History) -> dict[str, Back]:
 def _before_the_last(history: History, names: Sequence[str]) -> dict[str, str]:
     for run in reversed(history.runs):
         changed = {host: change for host, change in run.changes.items() if _has_changed(change)}
+        changed = changed if run.kind != "restart" else {}
         if changed and run.kind == "rollback":
             words = (
                 f"the last rollout that changed a host was the rollback at {visible(run.begun)}, so this would bring "
@@ -118,10 +119,10 @@ def _choices(history: History, names: Sequence[str]) -> str:
 def _named(history: History, to: str) -> Mapping[str, str]:
     """The releases of the last rollout with a manifest or release of this prefix.
 
-    The manifest of a rollback is that of the spec it was run with, which is not where it led.
+    The manifest of a rollback or a restart is that of the spec it was run with, which is not where it led.
     """
     for run in reversed(history.runs):
-        if run.manifest.startswith(to) and run.kind != "rollback":
+        if run.manifest.startswith(to) and run.kind == "deploy":
             return dict(run.releases)
         own = {host: release for host, release in run.releases.items() if release.startswith(to)}
         if own:

@@ -22,6 +22,7 @@ def order_of(
 
     Hosts that left the spec come last, except those that hand over exclusive duties.
     """
+    begun = {host: answer for host, answer in begun.items() if host not in rollout.behind}
     runs = {host: answer.runs for host, answer in begun.items()}
     wants = {host: answer.wants for host, answer in begun.items()}
     moves, usual = moves_of(runs, wants), rollout.blueprint.batches
@@ -99,7 +100,7 @@ def _blocked(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> st
 def _torn(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
     """What would only stop here, because its new host is left out; "" if nothing is."""
     homes: dict[str, str] = {}
-    for host in rollout.blueprint.hosts if not rollout.goal.back_to else ():
+    for host in rollout.blueprint.hosts if rollout.goal.kind == "deploy" else ():
         for service in running_on(host).services:
             homes |= dict.fromkeys((service.name, *service.exclusive), host.name)
     for source, answer in begun.items():
@@ -107,17 +108,20 @@ def _torn(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
         for what in (what for node, does in answer.runs.items() for what in (node, *does)):
             target = homes.get(what, source)
             if answer.answered and what not in kept and target not in begun and target not in stated.dead:
-                return _left_out(rollout, f"{source} would stop what {target} goes on with ({what})")
+                return _left_out(rollout, f"{source} would stop what {target} goes on with ({what})", target)
     return ""
 
 
 def _may_still_run(rollout: Rollout, what: str, host: str) -> str:
     if host in rollout.left:
         return f"{what}, which cannot be asked; if it is gone for good, state it with --assume-dead {host}"
-    return _left_out(rollout, what)
+    return _left_out(rollout, what, host)
 
 
-def _left_out(rollout: Rollout, what: str) -> str:
+def _left_out(rollout: Rollout, what: str, host: str) -> str:
+    if host in rollout.behind:
+        gone = f"if it is gone for good, state it with --assume-dead {host}"
+        return f"{what}, and {host} cannot take part; rollout.may_miss leaves no host behind for a move; {gone}"
     if rollout.goal.shard:
         return f"{what}, and {rollout.goal.shard} has only one of them: deploy both with --limit, or without --shard"
     if rollout.goal.kind == "rollback":

@@ -237,12 +237,14 @@ def verify_hosts(verified: Verified, settings: Settings, on_event: Callable[[Eve
     states = {host: seen[host].state for host in hosts}
     out = [host.name for host in verified.inputs.hosts if host.out is not None]
     away = [host for host in out if states[host].note.startswith(NOT_REACHED)]
-    verdict = judge.of_baseline(plan, wanted_states(verified.inputs), states, away)
+    silent = {host for host in hosts if states[host].note.startswith(NOT_REACHED)} - {*out}
+    behind = silent if len(silent) <= verified.inputs.blueprint.may_miss else set[str]()
+    verdict = judge.of_baseline(plan, wanted_states(verified.inputs), states, [*away, *behind])
     _refuse(judge.of_newest(plan, verified.seal, newest), list(verdict.refusals))
     unmarked = tuple(
         host for host, given in newest.items() if host not in away and (not given or given.seal != verified.seal)
     )
-    return HostsVerdict(verdict.reached, unmarked)
+    return HostsVerdict(tuple(host for host in verdict.reached if host not in behind), unmarked)
 
 
 def _refuse(*groups: list[Refusal]) -> None:

@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.blueprint.out import running_on
-from fleetc.blueprint.shards import Shard, canary_hosts, shards_of
+from fleetc.blueprint.shards import Shard, canary_hosts, read_shard, shards_of
 from fleetc.emit.release import NOTHING
-from fleetc.emit.tree import Tree
+from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.planner.states import release_in
 from fleetc.rollout.findings import NOT_REACHED
 from fleetc.rollout.hosts.begun import Begun, begun_of
@@ -56,14 +56,18 @@ class Stated(NamedTuple):
 NOTHING_STATED = Stated()
 
 
+Kind = Literal["deploy", "rollback", "restart"]
+
+
 class Goal(NamedTuple):
     """The target of a rollout: the tree, or with `back_to` kept releases by host. With `shard`, only the hosts of that
-    part of the fleet."""
+    part of the fleet. With `restart`, nodes by host that start again, with the releases that are there."""
 
-    kind: Literal["deploy", "rollback"] = "deploy"
+    kind: Kind = "deploy"
     back_to: Mapping[str, str] = {}
     sealed: NewestPlan | None = None
     shard: Shard | None = None
+    restart: Mapping[str, tuple[str, ...]] = {}
 
 
 @dataclass(slots=True)
@@ -82,6 +86,8 @@ class Rollout:
     left: Mapping[str, Given] = field(default_factory=dict)
     elsewhere: Mapping[str, Nodes] = field(default_factory=dict)
     """What hosts run that a limit leaves out, as far as they were asked and answered."""
+    behind: tuple[str, ...] = ()
+    """The hosts that it leaves behind."""
     interrupted: threading.Event = field(default_factory=threading.Event)
     """Set once a person or the system ends this rollout: no other batch begins."""
 
@@ -94,7 +100,8 @@ class Rollout:
         **variables: Any,
     ) -> RunResult:
         """One run of the tagged tasks over some hosts."""
-        own = {"fleet_batches": [list(hosts)], "fleet_host_dead": sorted(self.dead)}
+        own: dict[str, Any] = {"fleet_batches": [list(hosts)], "fleet_host_dead": sorted(self.dead)}
+        own |= {"fleet_host_back_to": dict(self.goal.back_to), "fleet_host_restart": dict(self.goal.restart)}
         given = {**self.options.variables, **own, **variables}
         left_out = (*CHECKED_HERE, *skip_tags)
         options = replace(self.options, limit=tuple(hosts), tags=tags, skip_tags=left_out, variables=given)
@@ -109,12 +116,12 @@ class Rollout:
 
     def ask(self, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
         """The work that each host reports; hosts with work are claimed from then on."""
-        run = self.run(BEGIN_PLAYBOOK, hosts, fleet_host_back_to=dict(self.goal.back_to))
+        run = self.run(BEGIN_PLAYBOOK, hosts)
         return {host: self._wanting(answer) for host, answer in begun_of(hosts, run).items()}, run
 
     def _wanting(self, begun: Begun) -> Begun:
         """What a host said, with what it will run by the tree. Only the host knows its kept releases."""
-        if begun.host in self.goal.back_to or not begun.answered:
+        if begun.host in self.goal.back_to or begun.host in self.goal.restart or not begun.answered:
             return begun
         own = (host for host in self.blueprint.hosts if host.name == begun.host)  # none of one that left
         return begun._replace(wants={one.name: one.exclusive for host in own for one in running_on(host).services})
@@ -162,9 +169,25 @@ class Rollout:
             return self.left[host]._replace(release=NOTHING.host, nodes={})
         return Given(
             place_of(next(own for own in self.blueprint.hosts if own.name == host)),
-            self.goal.back_to.get(host) or release_in(self.tree, host),
+            begun.release if host in self.goal.restart else self.goal.back_to.get(host) or release_in(self.tree, host),
             dict(begun.wants),
         )
+
+
+def resumed(journal: Journal, tree: Tree) -> tuple[tuple[str, ...], Shard | None]:
+    """The hosts of the rollout that broke off, () for all, or its shard.
+
+    Raises DeployError where it cannot be gone on with.
+    """
+    run = journal.history.broken_off
+    if run is None:
+        raise DeployError("no rollout of this fleet broke off; run fleetc deploy without --resume", 1)
+    if run.kind != "deploy":
+        raise DeployError(f"what broke off was a {run.kind}; run fleetc {run.kind} again", 1)
+    if run.manifest != tree.as_mapping()[MANIFEST].sha256:
+        message = "the rollout that broke off was of another tree: check that one out and run this again"
+        raise DeployError(f"{message}, or run fleetc deploy without --resume, or fleetc rollback", 1)
+    return run.hosts, read_shard(run.shard) if run.shard else None
 
 
 def claimed(rollout: Rollout, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:

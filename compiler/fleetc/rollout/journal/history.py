@@ -77,6 +77,8 @@ class History:
 
     runs: list[Run] = field(default_factory=list)
     hosts: dict[str, Given] = field(default_factory=dict)
+    behind: dict[str, str] = field(default_factory=dict)
+    """The hosts that rollouts left behind and none has changed or found as wanted since, and since when."""
 
     @property
     def broken_off(self) -> Run | None:
@@ -88,7 +90,7 @@ def history_of(entries: Iterable[JournalEntry]) -> History:
     """The whole content of a journal, in one pass.
 
     Lines are begin and end of a run; batch, before changes, with each new release; host, with its result; seen, with
-    hosts already up to date.
+    hosts already up to date; behind, with hosts that are left behind.
     """
     history = History()
     runs: dict[str, Run] = {}
@@ -106,11 +108,18 @@ def history_of(entries: Iterable[JournalEntry]) -> History:
         elif entry.what == "seen":
             for host, given in facts["hosts"].items():
                 _keep(history.hosts, host, given_of(given))
+                history.behind.pop(host, None)
+        elif entry.what == "behind":
+            for host in facts["hosts"]:
+                history.behind.setdefault(host, entry.at)
+            for host in [host for host in before if host in runs[entry.run].given]:  # its batch begins again without it
+                _take_note(history.hosts, runs[entry.run], host, "old", before.pop(host))
         elif entry.what == "host":
             run, host = runs[entry.run], facts["host"]
             run.changes[host] = HostChange(
                 facts["result"], facts["before"], facts["after"], tuple(facts.get("restarted", ()))
             )
+            history.behind.pop(host, None)
             _take_note(history.hosts, run, host, facts["result"], before.pop(host, history.hosts.get(host)))
         elif entry.what == "end":
             runs[entry.run].exit_code, runs[entry.run].ended = facts["exit_code"], entry.at

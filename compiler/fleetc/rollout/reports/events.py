@@ -1,7 +1,7 @@
 """A rollout as events: one JSON object a line, for programs.
 
-In: lines of the journal, and at the end an `Outcome`. Out: text. `what` is the kind: begin, batch, host, seen and end
-as in the journal, and last outcome, with every host.
+In: lines of the journal, and at the end an `Outcome`. Out: text. `what` is the kind: begin, batch, host, seen, behind
+and end as in the journal, and last outcome, with every host.
 """
 
 from __future__ import annotations

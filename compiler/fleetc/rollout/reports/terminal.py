@@ -23,7 +23,6 @@ HEAD = ("host", "from", "to", "restarted", "seconds", "result")
 
 _FINE = ("new", "unchanged", "retired", "dead", "out")
 RESULTS = {
-    "new": "deployed",
     "unchanged": "unchanged",
     "old": "not begun",
     "reverted": "reverted",
@@ -34,8 +33,15 @@ RESULTS = {
     "orphan": "ORPHAN",
     "dead": "assumed dead",
     "out": "out of service",
+    "behind": "BEHIND",
 }
 """What became of a host, in a word."""
+DID = {
+    "deploy": ("deployed", "would change"),
+    "rollback": ("rolled back", "would go back"),
+    "restart": ("restarted", "would restart"),
+}
+"""What hosts did that changed, and would do in a dry run."""
 
 
 def lines(outcome: Outcome, again: str = "fleetc deploy") -> list[str]:
@@ -69,6 +75,7 @@ _NOW = {
     "orphan": "not in the spec any more, and its nodes may still run",
     "dead": "left out, because you stated that it is dead",
     "out": "out of service by the spec, and not reached",
+    "behind": "left behind with whatever it has, as rollout.may_miss allows",
 }
 """What hosts run, by their result."""
 
@@ -99,12 +106,14 @@ def _next(outcome: Outcome, again: str) -> Iterator[str]:
         yield f"if it is dead: {again} {claim}"
     for host in of["orphan"]:
         yield f"if {host.host} is gone for good: {again} --assume-dead {host.host}"
-    if of["unwell"] and not outcome.back:
+    if of["unwell"] and outcome.kind == "deploy":
         yield "to take the changed hosts back: fleetc rollback"
     if outcome.interrupted or of["unknown"]:
         yield f"to go on, at any time, also before hosts go back: {again}"
     elif not claims and (of["reverted"] or of["old"] or of["unwell"]):
         yield f"mend what is named above, then: {again}"
+    if of["behind"]:
+        yield f"once {first_of([host.host for host in of['behind']], _LISTED)} can take part again: {again}"
     if of["dead"]:
         yield f"once {first_of([host.host for host in of['dead']], _LISTED)} works again: {_DEAD.sub('', again)}"
 
@@ -121,10 +130,7 @@ def is_fine(host: HostOutcome) -> bool:
 
 def word_of(host: HostOutcome, outcome: Outcome) -> str:
     """What became of a host in a rollout, in a word."""
-    if host.result == "new" and (outcome.check or outcome.back):
-        would, did = ("would go back", "rolled back") if outcome.back else ("would change", "deployed")
-        return would if outcome.check else did
-    return RESULTS[host.result]
+    return DID[outcome.kind][outcome.check] if host.result == "new" else RESULTS[host.result]
 
 
 def cells_of(host: HostOutcome, outcome: Outcome) -> Sequence[str]:
@@ -155,23 +161,30 @@ def _steps(outcome: Outcome) -> Iterator[str]:
         if step.do in UNHELPED:
             yield f"{step.host}: {unhelped(step.do, step.node, step.reason)}"
             continue
-        yield f"{step.host}: would {_what(step, outcome.back)}{': ' if step.reason else ''}{step.reason}"
+        yield f"{step.host}: would {_what(step, outcome.kind)}{': ' if step.reason else ''}{step.reason}"
 
 
-def _what(step: RolloutStep, back: bool) -> str:
+def _what(step: RolloutStep, kind: str) -> str:
     """A step, in words."""
     if step.do == "live":
         return f"change {step.node} live"
     if not step.node:
-        return "go back to a release that it keeps" if back else "get the release"
+        return "go back to a release that it keeps" if kind == "rollback" else "get the release"
     return f"{step.do} {step.node}"
+
+
+def _reason(host: HostOutcome) -> str:
+    """Why a host would not change; "" where nothing hinders it."""
+    if host.result == "behind":
+        return f"left behind: {host.reason}"
+    return "" if is_fine(host) and host.result != "out" else host.reason
 
 
 def _table(outcome: Outcome) -> Iterator[str]:
     """A row for each host. In a dry run nothing restarts or takes time, and the reason is the result."""
     rows = [HEAD, *(cells_of(host, outcome) for host in outcome.hosts)]
     if outcome.check:
-        reasons = ("", *("" if is_fine(host) and host.result != "out" else host.reason for host in outcome.hosts))
+        reasons = ("", *map(_reason, outcome.hosts))
         rows = [(*row[:3], reason or row[-1]) for row, reason in zip(rows, reasons, strict=True)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:

@@ -76,4 +76,5 @@ def bring(release: str, wanted: Json, told: Callable[[str, str], None], patience
     for node in {**dict.fromkeys(begun), **alive, **taken}:
         marker = "%s %s %s" % (services[node]["digest"], secrets_digest("%s/%s" % (CURRENT, node)), runtime)
         write("%s/%s" % (MARKERS, node), marker.encode(), 0o600)
-    bring_stack(release, wanted.get("stack"), told, gently=patience > 0)
+    if not wanted.get("restart"):
+        bring_stack(release, wanted.get("stack"), told, gently=patience > 0)

@@ -29,9 +29,11 @@ def healthy(wanted: Json, deadline: float, stable: float, told: Callable[[list[s
     """Wait until a release is well for `stable` seconds on end; what is wrong after `deadline` seconds.
 
     `told` hears what is waited for, since when, and for how long at most. All nodes are asked at once. A node or a
-    container that ends again and again is not waited for.
+    container that ends again and again is not waited for. Where a person restarts nodes, only these are asked.
     """
     services, stack, runtime = wanted["services"], wanted.get("stack"), wanted["runtime"]
+    if wanted.get("restart"):
+        services, stack = [one for one in services if one["name"] in wanted["restart"]], None
     if not services and not stack:
         return []
     begun, well_since = time.monotonic(), None

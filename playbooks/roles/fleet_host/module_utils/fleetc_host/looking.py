@@ -107,6 +107,7 @@ def wanted_state(wanted: Json) -> Json:
         for service in wanted["services"]
     ]
     told = {"release": wanted["digest"], "live": wanted.get("live", "never"), "out": wanted.get("out", {})}
+    told["restart"] = wanted.get("restart", [])
     return {**told, "processes": processes + units_of(wanted.get("stack"))}
 
 

@@ -19,7 +19,7 @@ from .looking import add_source_drift, look, wanted_state, with_other_secrets
 from .places import CLAIM, FORMAT, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, STATE, SWITCH, WORKER, Json, RefusedError
 from .preflight.checks import do_preflight, need_nothing
 from .programs import install_programs, make_incoming, need_program, programs_in, programs_to_carry, runner_of
-from .releases import kept_release, wanted_of, whole
+from .releases import kept_release, wanted_here, wanted_of, whole
 from .secret_files import masked, secret_files, secrets_at
 from .stack.checkout import fetch_source
 from .stack.needs import need_stack
@@ -67,10 +67,26 @@ def need_names(request: Json) -> None:
 
 def asked_for(request: Json) -> tuple[Json, dict[str, bytes]]:
     """What a request wants of the host, and the secrets with it: its own release, or one that the host keeps."""
-    if request.get("back_to"):
-        release = kept_release(request["back_to"])
+    release = named_release(request)
+    if request.get("restart"):
+        wanted = {**wanted_here(release), "restart": request["restart"], "stack": None}
+        return wanted, secrets_at("%s/%s" % (RELEASES, release))
+    if release:
         return wanted_of(release), secrets_at("%s/%s" % (RELEASES, release))
     return request["wanted"], secret_files(request["wanted"], request.get("values", {}))
+
+
+def named_release(request: Json) -> str:
+    """The release on the disk that a request is about: one to go back to, or the one that runs, to restart; else ""."""
+    if not request.get("restart"):
+        return kept_release(request["back_to"]) if request.get("back_to") else ""
+    release = str((read_state(RECORD) or {}).get("release", ""))
+    here = [service["name"] for service in wanted_here(release)["services"]]
+    for node in request["restart"]:
+        if node not in here:
+            message = "%s is not in the release of this host, which has %s; deploy it first"
+            raise RefusedError("node-not-here", message % (node, ", ".join(here) or "no node"))
+    return release
 
 
 def do_observe(request: Json) -> Json:
@@ -121,7 +137,10 @@ def do_begin(request: Json) -> Json:
     """What there is to do on the host in a rollout. It keeps the plan as the newest one, and refuses an older one."""
     if not request.get("check"):
         need_claim(request)
-    do_record(request)
+    if request.get("restart"):  # which changes nothing that a plan was made for
+        need_own_release(request["wanted"], request)
+    else:
+        do_record(request)
     wanted = request["wanted"]
     found = read_json(QUARANTINE)
     if found is not None and not request.get("clear"):
@@ -140,7 +159,8 @@ def do_begin(request: Json) -> Json:
         for program in programs_in(wanted):
             if not program.get("sha256"):  # the others come with the release, and are asked then
                 need_program(program, runner_of(wanted["owner"]))
-        if "needs" in request and not request.get("claimed") and not request.get("back_to"):  # that one ran here before
+        ran_before = request.get("back_to") or request.get("restart")
+        if "needs" in request and not request.get("claimed") and not ran_before:
             answer["findings"] = need_nothing(request)
     need_answers(answer["state"]["processes"])
     if answer["needed"]:
@@ -210,8 +230,9 @@ def do_stage(request: Json) -> Json:
             end_before(switch, request)
         install_program()
         learn_name(wanted)
-        if request.get("back_to"):
-            return ready(whole(kept_release(request["back_to"])))
+        kept = named_release(request)
+        if kept:
+            return ready(whole(kept))
         make_places(wanted)
         files = secret_files(wanted, request.get("values", {}))
         install_programs(wanted)

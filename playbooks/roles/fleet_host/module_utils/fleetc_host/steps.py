@@ -29,8 +29,12 @@ def steps(now: Json | None, wanted: Json) -> list[Json]:
     project, turn, secrets, what differs from that release (drift, unlinked, was_set, ill, unanswered), and of settings
     that can be changed live: rest, live and silent. `wanted` also says how such a change is made, and in `out` until
     when and why nodes are out of service. `do` is copy, keep, ensure, retire, start, restart, live, or halt: nothing
-    may be done. It is ill or unknown where no step helps a node that is not well, or does not answer.
+    may be done. It is ill or unknown where no step helps a node that is not well, or does not answer. Where `wanted`
+    names nodes in `restart`, these restart, and nothing else changes.
     """
+    if wanted.get("restart"):
+        named = [process for process in wanted["processes"] if process["node"] in wanted["restart"]]
+        return [step("restart", process["node"], process["digest"], "a person asked for it") for process in named]
     units = [process for process in wanted["processes"] if is_of_stack(process)]
     nodes = [process for process in wanted["processes"] if not is_of_stack(process)]
     if now is None:

@@ -99,6 +99,7 @@ def begin_switch(target: str, request: Json) -> Json:
     """Write down a switch to a release on the disk, arm the way back, and start who carries it out."""
     wanted = wanted_of(target)
     switch = {**new_switch(request["id"], target, request, wanted["seconds"]), "lease": request.get("lease")}
+    switch["restart"] = request.get("restart", [])
     keep_room()
     enter(switch, ARMED)
     arrived = [service["name"] for service in wanted["services"]]
@@ -142,7 +143,7 @@ def carry_out(switch: Json) -> None:
     seconds = switch["seconds"]
     try:
         enter(switch, SWITCHING)
-        wanted = wanted_here(switch["to"])
+        wanted = {**wanted_here(switch["to"]), "restart": switch.get("restart")}
         bring(switch["to"], wanted, telling(switch), patience=seconds.get("drain", 0))
         enter(switch, WATCHING)
         problems = healthy(wanted, seconds["deadline"], seconds["stable"], partial(note_wait, switch))
@@ -240,7 +241,7 @@ def go_back(switch: Json, reasons: list[str], words: Iterable[str]) -> None:
     keep_away(switch.get("left", []))
     wanted, broken = wanted_of(""), None
     try:
-        wanted = wanted_here(switch["from"])
+        wanted = {**wanted_here(switch["from"]), "restart": switch.get("restart")}
         if wanted.get("live") == "only":  # a node that does not take its old settings back has to be restarted for them
             wanted["live"] = "try"
         bring(switch["from"], wanted, telling(switch))
