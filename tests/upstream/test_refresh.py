@@ -440,7 +440,7 @@ def test_command_refreshes_all_of_a_source_at_once(tmp_path: Path) -> None:
         (("README.md", "--release", "latest"), "write it like v0.9.2"),
         (("README.md", "--release", "v0.8.0", "--write"), "only be compared"),
         (("README.md",), "--release"),
-        (("inventories", "--release", "v0.9.1"), "inventories has no Go files"),
+        (("templates", "--release", "v0.9.1"), "templates has no Go files"),
     ],
 )
 def test_command_refuses_wrong_usage(words: tuple[str, ...], told: str) -> None:
