@@ -52,13 +52,19 @@ class LogFinding(NamedTuple):
 
 
 def findings(tally: Tally) -> list[LogFinding]:
-    """The findings: errors, then warnings, then what is benign; of one severity combinations first, then those with
-    more lines."""
+    """The findings: errors, then warnings, then what is benign; of one severity combinations first, and general ones
+    last; of those with more lines the first."""
     of_tally = [_plain(seen) for code, seen in tally.seen.items() if not _is_constant(tally, code)]
     of_tally += _combined(tally)
     return sorted(
-        of_tally, key=lambda finding: (finding.severity, finding.code not in PAGES, -finding.seen.count, finding.code)
+        of_tally,
+        key=lambda one: (one.severity, one.code not in PAGES, _is_general(one.code), -one.seen.count, one.code),
     )
+
+
+def _is_general(code: str) -> bool:
+    """Whether a finding may follow from any other."""
+    return code in signatures() and signatures()[code].general
 
 
 def _plain(seen: Seen) -> LogFinding:

@@ -26,7 +26,7 @@ _ENDS = re.compile(
     r".*\bexited with code [1-9]|.*Out of memory: Killed process [0-9]+ \(livepeer|Shutdown timed out, forcing exit"
 )
 _ORDERLY = re.compile(r"Exiting Livepeer: |Graceful shutdown complete|\S+: Main process exited, code=exited, status=0")
-_COMPOSE = re.compile(rb"[\w.-]{1,80} +\| ")
+_COMPOSE = re.compile(rb"[\w.-]{1,80}(?:\|[\w.-]{1,80})? +\| ")
 _ERRORS = 8
 _MANY = 200
 _LONGEST = 4000
@@ -81,7 +81,7 @@ class Lives:
         self.starts = 0
         self._ends: dict[tuple[str, str], Ended] = {}
         self._of: dict[bytes, _Life] = {}
-        self._errors: deque[bytes] = deque(maxlen=_ERRORS)
+        self._errors: deque[tuple[bytes, bool]] = deque(maxlen=_ERRORS)
 
     def __iter__(self) -> Iterator[Ended]:
         return iter(self._ends.values())
@@ -91,9 +91,9 @@ class Lives:
         self._of.clear()
         self._errors.clear()
 
-    def error(self, raw: bytes) -> None:
-        """A line that may be the last error of a life."""
-        self._errors.append(raw)
+    def error(self, raw: bytes, known: bool) -> None:
+        """A line that may be the last error of a life; `known`: a page explains it."""
+        self._errors.append((raw, known))
 
     def start(self, raw: bytes, line: Line, ended: Ended) -> None:
         """A line of a start; `ended` is where the life before it ended without a word, if it did."""
@@ -137,9 +137,11 @@ class Lives:
         return self._of.setdefault(writer, _Life())
 
     def _before(self, raw: bytes, end: str) -> str:
-        """The shape of the last error of the same writer that does not say the same; "" without one."""
+        """The shape of the last error of the same writer that does not say the same, one with a page if there is one;
+        "" without any.
+        """
         said = end.rpartition(": ")[2] or end
-        for error in reversed(self._errors):
+        for error, _ in sorted(reversed(self._errors), key=lambda one: not one[1]):
             line = line_of(error)
             if _writer(error) == _writer(raw) and said not in line.text and line.text not in end:
                 return shape_of(line.text)
