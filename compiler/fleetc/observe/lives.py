@@ -16,8 +16,8 @@ from fleetc.observe.lines import Line, line_of
 from fleetc.observe.shapes import shape_of
 from fleetc.upstream.messages import CallSite
 
-ERROR, START, END, ORDERLY = "error", "start", "end", "orderly"
-"""What a line is to a life; a node that somebody stopped ends in order."""
+ERROR, START, END, ORDERLY, TRACE = "error", "start", "end", "orderly", "trace"
+"""What a line is to a life; a node that somebody stopped ends in order, and a trace tells where a program ended."""
 
 _STARTS = ("*----", "***Livepeer is running on the", "Livepeer Node version: ")
 """The first words of lines that a start prints, in their order; the first one is printed twice."""
@@ -27,6 +27,7 @@ _ENDS = re.compile(
 )
 _ORDERLY = re.compile(r"Exiting Livepeer: |Graceful shutdown complete|\S+: Main process exited, code=exited, status=0")
 _COMPOSE = re.compile(rb"[\w.-]{1,80}(?:\|[\w.-]{1,80})? +\| ")
+_TRACE = re.compile(r"github\.com/livepeer/[\w./-]*?([\w-]+\.(?:\(\*\w+\)\.)?\w+)[.(]")
 _ERRORS = 8
 _MANY = 200
 _LONGEST = 4000
@@ -41,6 +42,8 @@ def role_of(line: Line, site: CallSite | None, is_error: bool) -> str:
         return START
     if _ORDERLY.match(line.text):
         return ORDERLY
+    if _TRACE.match(line.text):
+        return TRACE
     if _ENDS.match(line.text) or (site is not None and site.ends):
         return END
     return ERROR if is_error else ""
@@ -63,6 +66,8 @@ class Ended:
     first: Moment | None = None
     last: Moment | None = None
     befores: dict[str, None] = field(default_factory=dict)
+    inside: str = ""
+    """The function of the node in which the first of them ended, if the log has it."""
 
 
 @dataclass(slots=True)
@@ -72,6 +77,7 @@ class _Life:
     open: bool = True
     started: bool = False
     rank: int = -1
+    ended: Ended | None = None
 
 
 class Lives:
@@ -108,7 +114,7 @@ class Lives:
         if life.open and life.started:
             self._add(ended, "", None)
         self.starts += 1
-        life.open, life.started, life.rank = True, True, rank
+        life.open, life.started, life.rank, life.ended = True, True, rank, None
 
     def end(self, raw: bytes, ended: Ended, orderly: bool, when: Moment | None) -> None:
         """A line that ends a life. More such lines before the next start tell of the same end."""
@@ -116,19 +122,26 @@ class Lives:
         again, life.open = not life.open, False
         if orderly or (again and ended.site is None):
             return
-        self._add(ended, self._before(raw, ended.text), when)
+        life.ended = self._add(ended, self._before(raw, ended.text), when)
         self._errors.clear()
 
-    def _add(self, ended: Ended, before: str, when: Moment | None) -> None:
+    def trace(self, raw: bytes, line: Line) -> None:
+        """A function of the node in the trace behind an end; the first one is where it ended."""
+        ended, match = self._life(raw).ended, _TRACE.match(line.text)
+        if ended is not None and match is not None:
+            ended.inside = ended.inside or match[1]
+
+    def _add(self, ended: Ended, before: str, when: Moment | None) -> Ended:
         known = self._ends.get((ended.words, ended.code))
         if known is None:
-            if len(self._ends) >= _MANY:
-                return
-            known = self._ends[ended.words, ended.code] = ended
+            known = ended
+            if len(self._ends) < _MANY:
+                self._ends[ended.words, ended.code] = ended
         known.count += 1
         known.first, known.last = known.first or when, when or known.last
         if before and len(known.befores) < _ERRORS:
             known.befores[before] = None
+        return known
 
     def _life(self, raw: bytes) -> _Life:
         writer = _writer(raw)

@@ -41,7 +41,7 @@ def headline(findings: Sequence[LogFinding], tally: Tally) -> str:
 
 def as_text(findings: Sequence[LogFinding], tally: Tally) -> str:
     """What there is to know in three numbers, how much was read, and the shapes of unknown lines, cut to length."""
-    shapes = _ordered(tally)
+    shapes = [shape for shape in _ordered(tally) if not shape.ends]  # their ends are findings
     span = f", {tally.first} to {tally.last}" if tally.first is not None else ""
     lines = [headline(findings, tally), f"{counted(tally.lines, 'line')}, {_megabytes(tally.size)}{span}"]
     if tally.cut:
