@@ -223,7 +223,10 @@ def test_offers_above_the_ceiling_of_a_signer() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("numTickets 2721947758 exceeds maximum of 100", "worth about 21.8 ETH, and a payer allows 20000 gwei: another"),
+        (
+            "numTickets 2721947758 exceeds maximum of 100",
+            "worth about 21.8 ETH, and a payer allows 20000 gwei: another",
+        ),
         ("numTickets 240 exceeds maximum of 100", "a signer signs 100: a ticket_ev 2.4 times as high would do"),
         (
             "CUDA out of memory. Tried to allocate 7.03 GiB. GPU 0 has a total capacty of 23.69 GiB of which 3.38 GiB is free.",
@@ -233,7 +236,10 @@ def test_offers_above_the_ceiling_of_a_signer() -> None:
             "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 1 has a total capacity of 8 GiB of which 1.5 GiB is free.",
             "left, but in pieces that are too small",
         ),
-        ("CUDA out of memory. Tried to allocate x. GPU 0 has a total capacity of y of which z is free", "normal load needs nodes of its own."),
+        (
+            "CUDA out of memory. Tried to allocate x. GPU 0 has a total capacity of y of which z is free",
+            "normal load needs nodes of its own.",
+        ),
         (ABOVE, "the offers in the log ask 1212.5 wei / pixel, and the cap was 1000"),
     ],
 )

@@ -64,7 +64,10 @@ def test_several_words_of_one_end_are_one_end() -> None:
 
 def test_function_in_which_a_program_ended_is_that_of_the_node() -> None:
     trace = ["goroutine 7 [running]:", "math/big.(*Rat).Num(...)", "\t/usr/local/go/src/math/big/rat.go:409"]
-    trace += [f"github.com/livepeer/go-livepeer/{name}" for name in ("core.(*orchestrator).priceInfo(0xc0)", "server.get(...)")]
+    trace += [
+        f"github.com/livepeer/go-livepeer/{name}"
+        for name in ("core.(*orchestrator).priceInfo(0xc0)", "server.get(...)")
+    ]
     (end,) = ends(*START, "panic: out of luck", *trace, *START, "http: panic serving 10.0.0.7:41000: nil", trace[-1])
     assert end.what == "a node ended: panic: out of luck, in core.(*orchestrator).priceInfo; 2 starts in all"
 

@@ -61,7 +61,7 @@ def counted(finding: LogFinding) -> str:
     lines = f"{seen.count} line{'' if seen.count == 1 else 's'}"
     if seen.first is None or seen.last is None:
         return lines
-    if seen.count == 1:
+    if seen.first == seen.last:
         return f"{lines}, {seen.first}"
     return f"{lines}, {seen.first} to {seen.last}, {_rate(finding)}"
 

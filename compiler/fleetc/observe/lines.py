@@ -90,7 +90,7 @@ _BAD = re.compile(
     r"|\b[\w.]*(?:Error|Exception|error)(?:: | response from ))"
 )
 """What is bad news in a line without a level: words of Python, Docker, C libraries and the shell."""
-_GLOG_WITHIN = 200
+_WITHIN = 200  # characters in which a line shows what it is
 _LEVELS = {"I": INFO, "W": WARNING, "E": ERROR, "F": ERROR, "warn": WARNING, "critical": ERROR, "fatal": ERROR}
 _PRIORITIES = {"0": ERROR, "1": ERROR, "2": ERROR, "3": ERROR, "4": WARNING}
 _LAYERS = 5
@@ -112,7 +112,7 @@ def line_of(raw: bytes) -> Line:
             break
     if not level and (word := _WORD.match(text)):
         level = _level(word[1])
-    if not level and _BAD.match(text):
+    if not level and _BAD.match(text, 0, 2 * _WITHIN):
         level = ERROR
     return Line(text, level, stamp, source)
 
@@ -145,7 +145,7 @@ def _unwrapped(text: str, raw: bytes) -> Line | None:
         return Line(_after_unit(text[head.end() :]), LEAST, _LEADING)
     if head := _COMPOSE.match(text):
         return Line(text[head.end() :], LEAST, None)
-    if head := _GLOG_HEAD.search(text, 0, _GLOG_WITHIN):
+    if head := _GLOG_HEAD.search(text, 0, _WITHIN):
         return Line(text[head.end() :], _LEVELS[head[1]], _GLOG, head[2])
     return None
 

@@ -28,6 +28,7 @@ _ENDS = re.compile(
 _ORDERLY = re.compile(r"Exiting Livepeer: |Graceful shutdown complete|\S+: Main process exited, code=exited, status=0")
 _COMPOSE = re.compile(rb"[\w.-]{1,80}(?:\|[\w.-]{1,80})? +\| ")
 _TRACE = re.compile(r"github\.com/livepeer/[\w./-]*?([\w-]+\.(?:\(\*\w+\)\.)?\w+)[.(]")
+_NAMES = 200  # characters of a trace that name a function
 _ERRORS = 8
 _MANY = 200
 _LONGEST = 4000
@@ -42,7 +43,7 @@ def role_of(line: Line, site: CallSite | None, is_error: bool) -> str:
         return START
     if _ORDERLY.match(line.text):
         return ORDERLY
-    if _TRACE.match(line.text):
+    if _TRACE.match(line.text, 0, _NAMES):
         return TRACE
     if _ENDS.match(line.text) or (site is not None and site.ends):
         return END
@@ -98,7 +99,7 @@ class Lives:
         self._errors.clear()
 
     def error(self, raw: bytes, known: bool) -> None:
-        """A line that may be the last error of a life; `known`: a page explains it."""
+        """A line that may be the last error of a life; `known`: a page says why."""
         self._errors.append((raw, known))
 
     def start(self, raw: bytes, line: Line, ended: Ended) -> None:
@@ -127,7 +128,7 @@ class Lives:
 
     def trace(self, raw: bytes, line: Line) -> None:
         """A function of the node in the trace behind an end; the first one is where it ended."""
-        ended, match = self._life(raw).ended, _TRACE.match(line.text)
+        ended, match = self._life(raw).ended, _TRACE.match(line.text, 0, _NAMES)
         if ended is not None and match is not None:
             ended.inside = ended.inside or match[1]
 

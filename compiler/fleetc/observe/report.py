@@ -54,7 +54,8 @@ def as_text(findings: Sequence[LogFinding], tally: Tally) -> str:
         for shape in shapes[:_SHOWN]:
             lines.append(f"  {shape.count:>{width}}  {shape.level or '-':7}  {_shown(shape)}")
             if shape.site is not None and shape.open:
-                lines.append(f"  {'':{width}}           {shape.site.path}:{shape.site.line}: {shape.site.says}")
+                place = f"{shape.site.path}:{shape.site.line}: " if shape.site.line else ""
+                lines.append(f"  {'':{width}}           {place}{shape.site.says}")
     if len(shapes) > _SHOWN:
         lines.append(f"  and {len(shapes) - _SHOWN} more shapes; --format json has all of them")
     if tally.dropped_shapes:

@@ -236,7 +236,7 @@ class Tally:
         """A line with a signature, possibly another than the first of its key."""
         hits, stamp, text = known.hits, known.stamp, ""
         if known.role == ERROR:
-            self.lives.error(line, bool(known.hits))
+            self.lives.error(line, any(not signatures()[hit.code].general for hit in known.hits))
         elif known.role:
             self._live(known, line, number)
         if known.singly or not all(probe in line for probe in known.probes):
