@@ -19,18 +19,20 @@ GROWTH = 1.1
 """How much more memory the large log may take than the small one."""
 SMALL_MB = 100
 
+_ORCH, _TICKETS = "https://{ip}:8935", "sessionID={id} faceValue={number} winProb=0.{number}"
+_LIMITS = "timeout=8s uploadTimeout=2s segDur=2"
 Texts = list[tuple[int, str, str, str]]
 _TEXTS: Texts = [
     (30, "I", "broadcast.go:965", "Processing segment dur=2.0 bytes={number}"),
     (14, "I", "segment_rpc.go:95", "clientIP={ip} Received segment dur=2.0"),
-    (14, "I", "segment_rpc.go:551", "Submitting segment bytes={number} orch=https://{ip}:8935 timeout=8s uploadTimeout=2s segDur=2"),
+    (14, "I", "segment_rpc.go:551", f"Submitting segment bytes={{number}} orch={_ORCH} {_LIMITS}"),
     (10, "I", "orchestrator.go:767", "Transcoding of segment took={number}ms"),
     (10, "I", "orchestrator.go:786", "Transcoded segment profile=P360p30fps16x9 bytes={number}"),
-    (8, "I", "orchestrator.go:222", "Payment tickets processed sessionID={id} faceValue={number} winProb=0.{number} totalTickets=3 totalEV={number}"),
+    (8, "I", "orchestrator.go:222", f"Payment tickets processed {_TICKETS} totalTickets=3 totalEV={{number}}"),
     (5, "I", "segment_rpc.go:587", "Uploaded segment orch=https://{ip}:8935 dur={number}µs"),
     (3, "W", "mediaserver.go:840", "Couldn't detect input video stream codec"),
     (3, "I", "lb.go:189", "LB: Transcode loop timed out for key={id}"),
-    (2, "E", "segment_rpc.go:576", 'Error submitting segment statusCode=403 orch=https://{ip}:8935 err="OrchestratorCapped"'),
+    (2, "E", "segment_rpc.go:576", f'Error submitting segment statusCode=403 orch={_ORCH} err="OrchestratorCapped"'),
     (1, "E", "orchestrator.go:755", 'Error transcoding segName=/tmp/{id}.ts err="EOF"'),
 ]  # fmt: skip
 ORDINARY = [row for row in _TEXTS if row[1] != "E"]

@@ -229,11 +229,11 @@ def test_offers_above_the_ceiling_of_a_signer() -> None:
         ),
         ("numTickets 240 exceeds maximum of 100", "a signer signs 100: a ticket_ev 2.4 times as high would do"),
         (
-            "CUDA out of memory. Tried to allocate 7.03 GiB. GPU 0 has a total capacty of 23.69 GiB of which 3.38 GiB is free.",
+            "Tried to allocate 7.03 GiB. GPU 0 has a total capacty of 23.69 GiB of which 3.38 GiB is free.",
             "asked for 7.03 GiB, and GPU 0 had 3.38 GiB of 23.69 GiB left, so 3.65 GiB too little",
         ),
         (
-            "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 1 has a total capacity of 8 GiB of which 1.5 GiB is free.",
+            "Tried to allocate 20.00 MiB. GPU 1 has a total capacity of 8 GiB of which 1.5 GiB is free.",
             "left, but in pieces that are too small",
         ),
         (

@@ -221,7 +221,7 @@ def _read(
     if kinds := not_understood(tally):
         lines = counted(sum(kind.count for kind in kinds), "line")
         text = f"errors of {counted(len(kinds), 'kind')} are not understood, {lines}"
-        advice = "read them below, each with its place in the source of the node and what the node does there, if that is known"
+        advice = "read them below, each with what the node does there and its place in the source, if they are known"
         first = min(kinds, key=lambda kind: (kind.where.log, kind.where.number)).where
         wrong.append(outside("log-not-understood", text, advice, first.log, Severity.WARNING))
     return tally, wrong

@@ -155,7 +155,7 @@ class Lives:
         "" without any.
         """
         said = end.rpartition(": ")[2] or end
-        for error, _ in sorted(reversed(self._errors), key=lambda one: not one[1]):
+        for error, _ in sorted(self._errors, key=lambda one: one[1])[::-1]:
             line = line_of(error)
             if _writer(error) == _writer(raw) and said not in line.text and line.text not in end:
                 return shape_of(line.text)

@@ -236,11 +236,12 @@ def batch(log: Logged) -> str:
     worth, most = count.high * Terms().ticket_ev, STRANGER.max_total_ev or 0
     if worth > most:
         return (
-            f"{said}. At the default ticket_ev that payment is worth {_ether(worth)}, and a payer allows {Wei(most)}: another "
-            "ticket_ev is no cure. The price is far too high, or the buyer takes it for one in another unit, as that of a "
+            f"{said}. At the default ticket_ev that payment is worth {_ether(worth)}, and a payer allows {Wei(most)}: "
+            "another ticket_ev is no cure. The price is far too high, or is taken for one in another unit, as that of a "
             "request for that of a pixel"
         )
-    return f"{said}: a ticket_ev {ceil(count.high * 10 / SIGNED_NONCES) / 10:g} times as high would do"
+    times = ceil(count.high * 10 / SIGNED_NONCES) / 10
+    return f"{said}: a ticket_ev {times:g} times as high would do"
 
 
 def prices_and_cap(log: Logged) -> str:
