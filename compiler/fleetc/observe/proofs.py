@@ -133,15 +133,14 @@ _FULL = ("encode-sessions-exceeded", "gpu-memory-exceeded", "capacity-unknown")
 
 def memory(case: Case) -> str:
     """The needs of a host's models by the spec, if they fit: then a number of the spec is too low."""
-    words = [memory_asked(case)]
+    words = []
     hosts = dict.fromkeys(node.settings.host for node in case.nodes if effective.runs_models(case.fleet, node).value)
     for load in capacity.capacity(case.fleet):
         if load.host in hosts and load.memory_used and isinstance(load.memory_total, int):
             share = 100 * load.memory_used // load.memory_total
             words.append(f"GPU {load.gpu} of host {load.host} is {share} % full by the spec")
-    if len(words) > 1:
-        words[-1] += ": measure the memory of each model, and write it in [models]"
-    return "; ".join(filter(None, words[:_SHOWN]))
+    full = f"{', '.join(words[:_SHOWN])}: measure the memory of each model, and write it in [models]" if words else ""
+    return "; ".join(filter(None, (memory_asked(case), full)))
 
 
 def memory_asked(log: Logged) -> str:
@@ -237,7 +236,7 @@ def batch(log: Logged) -> str:
     if worth > most:
         return (
             f"{said}. At the default ticket_ev that payment is worth {_ether(worth)}, and a payer allows {Wei(most)}: "
-            "another ticket_ev is no cure. The price is far too high, or is taken for one in another unit, as that of a "
+            "another ticket_ev is no cure. The price is far too high, or taken for one in another unit, as that of a "
             "request for that of a pixel"
         )
     times = ceil(count.high * 10 / SIGNED_NONCES) / 10
