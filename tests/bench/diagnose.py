@@ -19,19 +19,24 @@ GROWTH = 1.1
 """How much more memory the large log may take than the small one."""
 SMALL_MB = 100
 
-_TEXTS = [
+_ORCH, _TICKETS = "https://{ip}:8935", "sessionID={id} faceValue={number} winProb=0.{number}"
+_LIMITS = "timeout=8s uploadTimeout=2s segDur=2"
+Texts = list[tuple[int, str, str, str]]
+_TEXTS: Texts = [
     (30, "I", "broadcast.go:965", "Processing segment dur=2.0 bytes={number}"),
-    (14, "I", "segment_rpc.go:130", "clientIP={ip} Received segment dur=2.0 bytes={number}"),
-    (14, "I", "segment_rpc.go:480", "Submitting segment bytes={number} url=https://{ip}:8935/segment"),
+    (14, "I", "segment_rpc.go:95", "clientIP={ip} Received segment dur=2.0"),
+    (14, "I", "segment_rpc.go:551", f"Submitting segment bytes={{number}} orch={_ORCH} {_LIMITS}"),
     (10, "I", "orchestrator.go:767", "Transcoding of segment took={number}ms"),
     (10, "I", "orchestrator.go:786", "Transcoded segment profile=P360p30fps16x9 bytes={number}"),
-    (8, "I", "orchestrator.go:222", "Payment tickets processed faceValue={number} winProb=0.{number} totalEV={number}"),
-    (5, "I", "sender.go:77", "Created tickets sender=0x1111111111111111111111111111111111111111 nonce={number}"),
-    (3, "W", "selection.go:110", "Latency score of https://{ip}:8935 is {number}"),
+    (8, "I", "orchestrator.go:222", f"Payment tickets processed {_TICKETS} totalTickets=3 totalEV={{number}}"),
+    (5, "I", "segment_rpc.go:587", "Uploaded segment orch=https://{ip}:8935 dur={number}µs"),
+    (3, "W", "mediaserver.go:840", "Couldn't detect input video stream codec"),
     (3, "I", "lb.go:189", "LB: Transcode loop timed out for key={id}"),
-    (2, "E", "segment_rpc.go:579", 'Error submitting segment statusCode=403 err="OrchestratorCapped"'),
+    (2, "E", "segment_rpc.go:576", f'Error submitting segment statusCode=403 orch={_ORCH} err="OrchestratorCapped"'),
     (1, "E", "orchestrator.go:755", 'Error transcoding segName=/tmp/{id}.ts err="EOF"'),
 ]  # fmt: skip
+ORDINARY = [row for row in _TEXTS if row[1] != "E"]
+"""What a node writes while nothing is wrong."""
 _DIFFERENT = 40_000
 _STREAMS = 400
 
@@ -59,10 +64,10 @@ def diagnose_lines(report: Report, work: Path, megabytes: int) -> Iterator[Line]
         path.unlink()
 
 
-def write_log(path: Path, megabytes: int, in_docker: bool = False) -> None:
+def write_log(path: Path, megabytes: int, in_docker: bool = False, texts: Texts = _TEXTS) -> None:
     """Write a log of this size; equal sizes give equal logs. Lines repeat after some time, and their times do not."""
     chance = random.Random(megabytes)  # a log, no secret
-    lines = list(_lines(chance))
+    lines = list(_lines(chance, texts))
     left, seconds = megabytes * 1_000_000, 0
     with path.open("wb") as file:
         while left > 0:
@@ -81,10 +86,10 @@ def write_log(path: Path, megabytes: int, in_docker: bool = False) -> None:
             left -= len(data)
 
 
-def _lines(chance: random.Random) -> Iterator[tuple[str, str]]:
+def _lines(chance: random.Random, texts: Texts) -> Iterator[tuple[str, str]]:
     streams = [f"{chance.getrandbits(64):016x}" for _ in range(_STREAMS)]
-    weights = [weight for weight, *_ in _TEXTS]
-    for _, level, place, text in chance.choices(_TEXTS, weights, k=_DIFFERENT):
+    weights = [weight for weight, *_ in texts]
+    for _, level, place, text in chance.choices(texts, weights, k=_DIFFERENT):
         session = f"seqNo={chance.randrange(10**4)} orchSessionID={chance.getrandbits(32):08x}"
         head = f"manifestID={chance.choice(streams)} {session} "
         ip = ".".join(str(chance.randrange(1, 250)) for _ in range(4))

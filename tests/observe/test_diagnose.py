@@ -12,10 +12,11 @@ import pytest
 from fleetc.language.fleet import Fleet
 from fleetc.observe import proofs
 from fleetc.observe.findings import findings
-from fleetc.observe.proofs import PROOFS, Case
+from fleetc.observe.proofs import NUMBERS, PROOFS, Case
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
+from tests.bench.diagnose import ORDINARY, write_log
 from tests.observe.support import CAPPED, SPEC, diagnose, glog, tally_of
 
 NOBODY = glog("manifestID=5c1a9e No sessions available for segment")
@@ -53,7 +54,7 @@ def test_text_without_a_spec(place: Path, snapshot: object) -> None:
     lines += [glog(f"Processing segment bytes={n}") for n in range(500)] + [glog("odd thing 7", level="E")] * 2
     run = diagnose(log(place, *lines))
     assert run.stdout == snapshot
-    assert (run.returncode, run.stderr) == (4, "")
+    assert (run.returncode, run.stderr) == (1, "")
 
 
 def test_text_with_a_spec(place: Path, snapshot: object) -> None:
@@ -216,7 +217,49 @@ def test_offers_above_the_ceiling_of_a_signer() -> None:
     ranges = tally_of(*offers).seen["price-above-ceiling"].ranges
     case = Case(_fleet(), [], None, (), ranges)
     said = "the refused offers in the log ask 1100 to 1349 wei / pixel, and the ceiling was 1000"
-    assert PROOFS["price-above-ceiling"](case) == said
+    assert NUMBERS["price-above-ceiling"](case) == said
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "numTickets 2721947758 exceeds maximum of 100",
+            "worth about 21.8 ETH, and a payer allows 20000 gwei: another",
+        ),
+        ("numTickets 240 exceeds maximum of 100", "a signer signs 100: a ticket_ev 2.4 times as high would do"),
+        (
+            "Tried to allocate 7.03 GiB. GPU 0 has a total capacty of 23.69 GiB of which 3.38 GiB is free.",
+            "asked for 7.03 GiB, and GPU 0 had 3.38 GiB of 23.69 GiB left, so 3.65 GiB too little",
+        ),
+        (
+            "Tried to allocate 20.00 MiB. GPU 1 has a total capacity of 8 GiB of which 1.5 GiB is free.",
+            "left, but in pieces that are too small",
+        ),
+        (
+            "CUDA out of memory. Tried to allocate x. GPU 0 has a total capacity of y of which z is free",
+            "normal load needs nodes of its own.",
+        ),
+        (ABOVE, "the offers in the log ask 1212.5 wei / pixel, and the cap was 1000"),
+    ],
+)
+def test_numbers_are_used_without_a_spec(line: str, said: str, place: Path) -> None:
+    (one,) = as_json(log(place, line))["diagnostics"]
+    assert said.lower() in one["help"].lower()
+
+
+def test_problem_is_no_success_even_if_it_is_a_warning(place: Path) -> None:
+    assert diagnose(log(place, ABOVE)).returncode == 1
+    assert diagnose(log(place, glog("LB: Transcode loop timed out for key=7"))).returncode == 0
+
+
+def test_ordinary_log_is_fine(place: Path) -> None:
+    write_log(place / "node.log", 40, texts=ORDINARY)
+    report = as_json("node.log")
+    assert report["read"]["lines"] > 200_000
+    assert {one["benign"] for one in report["findings"]} == {True}
+    assert not any(shape["level"] == "error" for shape in report["unknown"])
+    assert diagnose("node.log").returncode == 0
 
 
 def _fleet() -> Fleet:

@@ -43,6 +43,14 @@ FORMS: dict[str, tuple[str, Moment | None]] = {
     "docker json-file": (DOCKER, UTC),
     "docker json-file, other zone": (DOCKER.replace("05:12:13.123456789Z", "07:42:13.1+02:30"), UTC),
     "docker logs --timestamps": (f"2026-11-23T05:12:13.123456789Z {INNER}", UTC),
+    "pm2": (f"0|gate-1 | {INNER}", LOCAL),
+    "a collector's own head": (f"2026-11-23 05:12:13 [STDERR] {INNER}", LOCAL),
+    "a level before it": (f"INFO: {INNER}", LOCAL),
+    "runner of live video": (
+        "timestamp=2026-11-23 05:12:13 level=ERROR location=process.py:12:run gateway_request_id= manifest_id=a "
+        "stream_id= message=OrchestratorCapped",
+        LOCAL,
+    ),
     "docker compose logs": (f"gate-1  | {INNER}", LOCAL),
     "journal json": (json.dumps({**JOURNAL, "MESSAGE": INNER}), UTC),
     "journal json, bytes": (json.dumps({**JOURNAL, "MESSAGE": list(b"\x1b[31m" + INNER.encode() + b"\x1b[0m")}), UTC),

@@ -62,6 +62,21 @@ def test_several_words_of_one_end_are_one_end() -> None:
     assert "code=killed" in killed.what
 
 
+def test_function_in_which_a_program_ended_is_that_of_the_node() -> None:
+    trace = ["goroutine 7 [running]:", "math/big.(*Rat).Num(...)", "\t/usr/local/go/src/math/big/rat.go:409"]
+    trace += [
+        f"github.com/livepeer/go-livepeer/{name}"
+        for name in ("core.(*orchestrator).priceInfo(0xc0)", "server.get(...)")
+    ]
+    (end,) = ends(*START, "panic: out of luck", *trace, *START, "http: panic serving 10.0.0.7:41000: nil", trace[-1])
+    assert end.what == "a node ended: panic: out of luck, in core.(*orchestrator).priceInfo; 2 starts in all"
+
+
+def test_error_with_a_page_tells_more_of_an_end_than_later_ones() -> None:
+    (end,) = ends(*START, GPU, FULL, "fatal error: unexpected signal during runtime execution")
+    assert "CUDA_ERROR_UNKNOWN" in end.what
+
+
 def test_containers_in_one_stream_have_lives_of_their_own() -> None:
     orch, gate = [f"orch-1   | {line}" for line in START], [f"gw-1 | {line}" for line in [*START, FULL]]
     (end,) = ends(*orch, *gate, "orch-1   | panic: out of luck")

@@ -30,7 +30,7 @@ def test_every_release_with_flags_has_its_calls() -> None:
 
 
 def test_every_file_has_its_part_of_the_node() -> None:
-    parts, used = set(upstream.load("messages.toml")["parts"]), {"go"}
+    parts, used = set(upstream.load("messages.toml")["parts"]), {"go", "flags"}
     for path, level, shape in ROWS:
         part = max((part for part in parts if path.startswith(part)), key=len, default="")
         assert part, f"messages.toml has no part for {path}"
@@ -72,7 +72,7 @@ PUBLISHED = {
     ),
     "panic: Unrecoverable state, restart process": ("lpms/ffmpeg/ffmpeg_errors.go", "P"),
     "panic: runtime error: invalid memory address or nil pointer dereference": ("go", "P"),
-    "flag provided but not defined: -aiServiceRegistry": ("go", "X"),
+    "flag provided but not defined: -aiServiceRegistry": ("flags", "X"),
     "ERROR: decoder.c:284] Non 4:2:0 pixel format detected in input : Invalid argument": ("lpms/ffmpeg/decoder.c", "R"),
     "timestamp=2025-06-01 10:11:12 level=ERROR location=process.py:9:stop request_id=a message=Process join error: x": (
         "ai-runner/runner/src/runner/live/process/process.py",

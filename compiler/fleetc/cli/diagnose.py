@@ -67,7 +67,7 @@ def diagnose(
 ) -> None:
     """Explain node logs: what happened, how often and when, and what to change in the spec.
 
-    Exits 1 if a finding is an error, or a log could not be read, and 4 if there are only errors that fleetc does not
+    Exits 1 if there is a problem, or a log could not be read, and 4 if there are only errors that fleetc does not
     understand.
     """
     from fleetc.disk.logs import is_log
@@ -97,7 +97,9 @@ def diagnose(
         tell(f"{text}\n{as_text(meanings, tally)}")
     else:
         put(text)
-    if any(item.diagnostic.severity is Severity.ERROR for item in items):
+    if any(item.diagnostic.severity is Severity.ERROR for item in items) or any(
+        meaning.severity is not Severity.NOTE for meaning in meanings
+    ):
         raise typer.Exit(PROBLEMS)
     if not_understood(tally):
         raise typer.Exit(UNKNOWN)
@@ -219,7 +221,7 @@ def _read(
     if kinds := not_understood(tally):
         lines = counted(sum(kind.count for kind in kinds), "line")
         text = f"errors of {counted(len(kinds), 'kind')} are not understood, {lines}"
-        advice = "read them below; where a source that is known prints one, its place and what it does stand there"
+        advice = "read them below, each with what the node does there and its place in the source, if they are known"
         first = min(kinds, key=lambda kind: (kind.where.log, kind.where.number)).where
         wrong.append(outside("log-not-understood", text, advice, first.log, Severity.WARNING))
     return tally, wrong

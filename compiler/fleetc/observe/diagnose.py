@@ -12,7 +12,7 @@ from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.messages.locate import Located, Place, locate
 from fleetc.observe import targets
 from fleetc.observe.findings import LogFinding
-from fleetc.observe.proofs import INSTEAD, PROOFS, Case
+from fleetc.observe.proofs import INSTEAD, NUMBERS, PROOFS, Case
 from fleetc.observe.shapes import shape_of
 from fleetc.observe.tally import LogLine, Seen
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity
@@ -35,7 +35,7 @@ def located(findings: Iterable[LogFinding], spec: Spec | None) -> list[Located]:
     """Each finding at the place in the spec that may have to change, with its first line in the logs."""
     findings = list(findings)
     if spec is None:
-        plain = [_diagnostic(finding, (), finding.handling) for finding in findings]
+        plain = [_diagnostic(finding, (), _joined([finding.handling, _numbers(finding)])) for finding in findings]
         places = {item.diagnostic.message: item for item in locate(plain, (), None)}
         return [places[_message(finding)]._replace(primary=_log_place(finding.seen.where, "")) for finding in findings]
     meant = [_meant(finding, spec) for finding in findings]
@@ -61,7 +61,7 @@ def counted(finding: LogFinding) -> str:
     lines = f"{seen.count} line{'' if seen.count == 1 else 's'}"
     if seen.first is None or seen.last is None:
         return lines
-    if seen.count == 1:
+    if seen.first == seen.last:
         return f"{lines}, {seen.first}"
     return f"{lines}, {seen.first} to {seen.last}, {_rate(finding)}"
 
@@ -108,7 +108,7 @@ def _checked(finding: LogFinding, spec: Spec, paths: Sequence[Path]) -> Diagnost
 
 def _help(finding: LogFinding, spec: Spec, checked: Diagnostic | None) -> str:
     """What to do, and the value that would do where one can be proved."""
-    parts = [finding.handling.removesuffix(".")]
+    parts = [finding.handling]
     if checked is not None:
         parts.append(f"the spec has a reason, {checked.code}: {checked.message}; {checked.help}")
     proof, instead = PROOFS.get(finding.code), INSTEAD.get(finding.code)
@@ -117,10 +117,23 @@ def _help(finding: LogFinding, spec: Spec, checked: Diagnostic | None) -> str:
         case = Case(spec.fleet, nodes, spec.writer, tuple(finding.seen.parts), finding.seen.ranges)
         other = instead(case) if instead is not None and checked is None else ""
         parts = [f"{other[:1].upper()}{other[1:]}"] if other else parts
-        parts.append(proof(case))
-    return ". ".join(
-        f"{part[:1].upper()}{part[1:]}" if index else part for index, part in enumerate(filter(None, parts))
-    )
+        parts.append(proof(case) or _numbers(finding))
+    else:
+        parts.append(_numbers(finding))
+    return _joined(parts)
+
+
+def _numbers(finding: LogFinding) -> str:
+    """What the numbers in the lines say by themselves."""
+    say = NUMBERS.get(finding.code)
+    return say(finding.seen) if say is not None else ""
+
+
+def _joined(parts: Iterable[str]) -> str:
+    """Parts of a help as sentences."""
+    *said, last = filter(None, parts)
+    said = [*(part.removesuffix(".") for part in said), last]
+    return ". ".join(f"{part[:1].upper()}{part[1:]}" if index else part for index, part in enumerate(said))
 
 
 def _with_line(item: Located, finding: LogFinding) -> Located:

@@ -52,13 +52,19 @@ class LogFinding(NamedTuple):
 
 
 def findings(tally: Tally) -> list[LogFinding]:
-    """The findings: errors, then warnings, then what is benign; of one severity combinations first, then those with
-    more lines."""
+    """The findings: errors, then warnings, then what is benign; of one severity combinations first, and general ones
+    last; of those with more lines the first."""
     of_tally = [_plain(seen) for code, seen in tally.seen.items() if not _is_constant(tally, code)]
     of_tally += _combined(tally)
     return sorted(
-        of_tally, key=lambda finding: (finding.severity, finding.code not in PAGES, -finding.seen.count, finding.code)
+        of_tally,
+        key=lambda one: (one.severity, one.code not in PAGES, _is_general(one.code), -one.seen.count, one.code),
     )
+
+
+def _is_general(code: str) -> bool:
+    """Whether a finding may follow from any other."""
+    return code in signatures() and signatures()[code].general
 
 
 def _plain(seen: Seen) -> LogFinding:
@@ -91,15 +97,17 @@ def _ended(tally: Tally, ended: Ended) -> LogFinding:
         words = known[:1].lower() + known[1:]
     what = f"a node ended{'' if ended.count == 1 else f' {ended.count} times'}"
     what += ", and its log does not say why" if ended.words == SILENCE else f": {words}"
+    what += f", in {ended.inside}" if ended.inside else ""
     if ended.befores:
         what += f"; the error before it: {'; '.join(visible(leaks.shown(before)) for before in ended.befores)}"
     starts = f"; {tally.lives.starts} starts in all" if tally.lives.starts > 1 else ""
     handling = ended.site.says if ended.site is not None else PAGES["node-ended"].instead
+    handling = f"See {ended.code} below for what to do. {handling}" if ended.code else handling
     if ended.site is not None and ended.site.line:
         release = ".".join(map(str, ended.site.release))
-        handling += f" The source of {release} has it in {ended.site.path}:{ended.site.line}"
+        handling += f" The source of v{release} has it in {ended.site.path}:{ended.site.line}."
     fields = {flag: fields_that_set(flag) for flag in flags_named(ended.text)} if not ended.code else {}
-    handling += "".join(f". -{flag} comes from {' or '.join(names)} of the spec" for flag, names in fields.items())
+    handling += "".join(f" -{flag} comes from {' or '.join(names)} of the spec." for flag, names in fields.items())
     change = tuple(name for names in fields.values() for name in names)
     seen = Seen("node-ended", LogLine(ended.log, ended.line, ended.text), ended.count, ended.first, ended.last, 1)
     return LogFinding("node-ended", Severity.ERROR, f"{what}{starts}", handling, seen, change)

@@ -2,7 +2,8 @@
 
 In: the bytes of a line. Out: `Line`. The forms wrap one another, as in a line of journalctl that holds one of glog:
 Docker's json-file, journalctl (JSON and short forms), `docker compose logs`, `docker logs --timestamps`; then glog,
-slog (text and JSON), and logs of runners. A line that has none of these forms is text.
+slog (text and JSON), and logs of runners. A line that has none of these forms is text. A line of glog may have
+anything before it, as some collectors of logs write.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _microseconds(match: re.Match[bytes]) -> Moment | None:
 _DOCKER = Stamp(re.compile(rb'"time" ?: ?"' + _ISO), _iso)
 _JOURNAL = Stamp(re.compile(rb'"__REALTIME_TIMESTAMP" ?: ?"([0-9]{1,18})"'), _microseconds)
 _EXPORT = Stamp(re.compile(rb"@([0-9]{1,18}) "), _microseconds)
-_LEADING = Stamp(re.compile(rb"(?:[\w.-]+ +\| )?(?:time=\"?)?\[?" + _ISO), _iso)
+_LEADING = Stamp(re.compile(rb"(?:[\w.-]+ +\| )?(?:time(?:stamp)?=\"?)?\[?" + _ISO), _iso)
 _SHORT = Stamp(re.compile(rb"([A-Z][a-z]{2}) ([ 0-9][0-9]) " + _CLOCK), lambda m: moment(YEAR, m[1], int(m[2]), m[3]))
 _GLOG = Stamp(re.compile(rb"[IWEF]([0-9]{2})([0-9]{2}) " + _CLOCK), lambda m: moment(YEAR, int(m[1]), int(m[2]), m[3]))
 _SLOG = Stamp(
@@ -68,7 +69,7 @@ _SLOG = Stamp(
 )
 
 _ESCAPES = re.compile(rb"\x1b(?:\[[0-?]{0,40}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\-_])")
-_COMPOSE = re.compile(r"[\w.-]{1,80} +\| ")
+_COMPOSE = re.compile(r"[\w.-]{1,80}(?:\|[\w.-]{1,80})? +\| ")
 _UNIT = re.compile(r"[\w.@:-]{1,255} [^\s\[\]:]{1,80}(?:\[[0-9]+\])?: ")
 _GLOG_HEAD = re.compile(r"([IWEF])[0-9]{4} [0-9:]{8}\.[0-9]+ +[0-9]+ ([^\s:\]]{1,80}:[0-9]+\] ?)")
 _SLOG_HEAD = re.compile(
@@ -80,9 +81,16 @@ _ISO_HEAD = re.compile(
 _SHORT_HEAD = re.compile(r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]+)? ")
 _EXPORT_HEAD = re.compile(r"@[0-9]{1,18} ")
 _KEY_VALUE = re.compile(r'time="?[0-9][^\s"]*"? level="?([A-Za-z]+)[^\s"]*"? msg=')
+_RUNNER = re.compile(r"timestamp=[0-9: .,-]{19,26} level=(\w+) location=([\w.-]+:[0-9]+):.{0,400}? message=")
 _WORD = re.compile(
     r"(?:[\w.-]{1,40} - |\[)?\b(DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL|debug|info|warning|error)\b[\]:]?"
 )
+_BAD = re.compile(
+    r"(?:Error|Failed|Cannot|Could not|Unable)\b|.{0,200}?(?:\bTraceback \(most recent|\bhttp: panic serving|\[E\] "
+    r"|\b[\w.]*(?:Error|Exception|error)(?:: | response from ))"
+)
+"""What is bad news in a line without a level: words of Python, Docker, C libraries and the shell."""
+_WITHIN = 200  # characters in which a line shows what it is
 _LEVELS = {"I": INFO, "W": WARNING, "E": ERROR, "F": ERROR, "warn": WARNING, "critical": ERROR, "fatal": ERROR}
 _PRIORITIES = {"0": ERROR, "1": ERROR, "2": ERROR, "3": ERROR, "4": WARNING}
 _LAYERS = 5
@@ -100,8 +108,12 @@ def line_of(raw: bytes) -> Line:
         text, level, source = inner.text, inner.level or level, inner.source or source
         if stamp is None or (stamp in (_SHORT, _GLOG, _SLOG) and inner.stamp is not None and inner.stamp in _ZONED):
             stamp = inner.stamp
+        if source:
+            break
     if not level and (word := _WORD.match(text)):
         level = _level(word[1])
+    if not level and _BAD.match(text, 0, 2 * _WITHIN):
+        level = ERROR
     return Line(text, level, stamp, source)
 
 
@@ -123,6 +135,8 @@ def _unwrapped(text: str, raw: bytes) -> Line | None:
         return Line(text[head.end() :], _level(head[1] or ""), _SLOG)
     if head := _KEY_VALUE.match(text):
         return Line(text[head.end() :], _level(head[1]), _LEADING)
+    if head := _RUNNER.match(text):
+        return Line(text[head.end() :], _level(head[1]), _LEADING, f"{head[2]}] ")
     if head := _EXPORT_HEAD.match(text):
         return Line(text[head.end() :], LEAST, _EXPORT)
     if head := _SHORT_HEAD.match(text):
@@ -131,6 +145,8 @@ def _unwrapped(text: str, raw: bytes) -> Line | None:
         return Line(_after_unit(text[head.end() :]), LEAST, _LEADING)
     if head := _COMPOSE.match(text):
         return Line(text[head.end() :], LEAST, None)
+    if head := _GLOG_HEAD.search(text, 0, _WITHIN):
+        return Line(text[head.end() :], _LEVELS[head[1]], _GLOG, head[2])
     return None
 
 

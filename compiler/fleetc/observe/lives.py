@@ -16,8 +16,8 @@ from fleetc.observe.lines import Line, line_of
 from fleetc.observe.shapes import shape_of
 from fleetc.upstream.messages import CallSite
 
-ERROR, START, END, ORDERLY = "error", "start", "end", "orderly"
-"""What a line is to a life; a node that somebody stopped ends in order."""
+ERROR, START, END, ORDERLY, TRACE = "error", "start", "end", "orderly", "trace"
+"""What a line is to a life; a node that somebody stopped ends in order, and a trace tells where a program ended."""
 
 _STARTS = ("*----", "***Livepeer is running on the", "Livepeer Node version: ")
 """The first words of lines that a start prints, in their order; the first one is printed twice."""
@@ -26,7 +26,9 @@ _ENDS = re.compile(
     r".*\bexited with code [1-9]|.*Out of memory: Killed process [0-9]+ \(livepeer|Shutdown timed out, forcing exit"
 )
 _ORDERLY = re.compile(r"Exiting Livepeer: |Graceful shutdown complete|\S+: Main process exited, code=exited, status=0")
-_COMPOSE = re.compile(rb"[\w.-]{1,80} +\| ")
+_COMPOSE = re.compile(rb"[\w.-]{1,80}(?:\|[\w.-]{1,80})? +\| ")
+_TRACE = re.compile(r"github\.com/livepeer/[\w./-]*?([\w-]+\.(?:\(\*\w+\)\.)?\w+)[.(]")
+_NAMES = 200  # characters of a trace that name a function
 _ERRORS = 8
 _MANY = 200
 _LONGEST = 4000
@@ -41,6 +43,8 @@ def role_of(line: Line, site: CallSite | None, is_error: bool) -> str:
         return START
     if _ORDERLY.match(line.text):
         return ORDERLY
+    if _TRACE.match(line.text, 0, _NAMES):
+        return TRACE
     if _ENDS.match(line.text) or (site is not None and site.ends):
         return END
     return ERROR if is_error else ""
@@ -63,6 +67,8 @@ class Ended:
     first: Moment | None = None
     last: Moment | None = None
     befores: dict[str, None] = field(default_factory=dict)
+    inside: str = ""
+    """The function of the node in which the first of them ended, if the log has it."""
 
 
 @dataclass(slots=True)
@@ -72,6 +78,7 @@ class _Life:
     open: bool = True
     started: bool = False
     rank: int = -1
+    ended: Ended | None = None
 
 
 class Lives:
@@ -81,7 +88,7 @@ class Lives:
         self.starts = 0
         self._ends: dict[tuple[str, str], Ended] = {}
         self._of: dict[bytes, _Life] = {}
-        self._errors: deque[bytes] = deque(maxlen=_ERRORS)
+        self._errors: deque[tuple[bytes, bool]] = deque(maxlen=_ERRORS)
 
     def __iter__(self) -> Iterator[Ended]:
         return iter(self._ends.values())
@@ -91,9 +98,9 @@ class Lives:
         self._of.clear()
         self._errors.clear()
 
-    def error(self, raw: bytes) -> None:
-        """A line that may be the last error of a life."""
-        self._errors.append(raw)
+    def error(self, raw: bytes, known: bool) -> None:
+        """A line that may be the last error of a life; `known`: a page says why."""
+        self._errors.append((raw, known))
 
     def start(self, raw: bytes, line: Line, ended: Ended) -> None:
         """A line of a start; `ended` is where the life before it ended without a word, if it did."""
@@ -108,7 +115,7 @@ class Lives:
         if life.open and life.started:
             self._add(ended, "", None)
         self.starts += 1
-        life.open, life.started, life.rank = True, True, rank
+        life.open, life.started, life.rank, life.ended = True, True, rank, None
 
     def end(self, raw: bytes, ended: Ended, orderly: bool, when: Moment | None) -> None:
         """A line that ends a life. More such lines before the next start tell of the same end."""
@@ -116,19 +123,26 @@ class Lives:
         again, life.open = not life.open, False
         if orderly or (again and ended.site is None):
             return
-        self._add(ended, self._before(raw, ended.text), when)
+        life.ended = self._add(ended, self._before(raw, ended.text), when)
         self._errors.clear()
 
-    def _add(self, ended: Ended, before: str, when: Moment | None) -> None:
+    def trace(self, raw: bytes, line: Line) -> None:
+        """A function of the node in the trace behind an end; the first one is where it ended."""
+        ended, match = self._life(raw).ended, _TRACE.match(line.text, 0, _NAMES)
+        if ended is not None and match is not None:
+            ended.inside = ended.inside or match[1]
+
+    def _add(self, ended: Ended, before: str, when: Moment | None) -> Ended:
         known = self._ends.get((ended.words, ended.code))
         if known is None:
-            if len(self._ends) >= _MANY:
-                return
-            known = self._ends[ended.words, ended.code] = ended
+            known = ended
+            if len(self._ends) < _MANY:
+                self._ends[ended.words, ended.code] = ended
         known.count += 1
         known.first, known.last = known.first or when, when or known.last
         if before and len(known.befores) < _ERRORS:
             known.befores[before] = None
+        return known
 
     def _life(self, raw: bytes) -> _Life:
         writer = _writer(raw)
@@ -137,9 +151,11 @@ class Lives:
         return self._of.setdefault(writer, _Life())
 
     def _before(self, raw: bytes, end: str) -> str:
-        """The shape of the last error of the same writer that does not say the same; "" without one."""
+        """The shape of the last error of the same writer that does not say the same, one with a page if there is one;
+        "" without any.
+        """
         said = end.rpartition(": ")[2] or end
-        for error in reversed(self._errors):
+        for error, _ in sorted(self._errors, key=lambda one: one[1])[::-1]:
             line = line_of(error)
             if _writer(error) == _writer(raw) and said not in line.text and line.text not in end:
                 return shape_of(line.text)

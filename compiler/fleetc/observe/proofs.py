@@ -1,7 +1,7 @@
 """The value that would do, proved by the calculations that check a spec.
 
 In: a fleet, the nodes and places of a finding, and the parts of its log lines. Out: the end of a help line for each
-code with a proof, or "". `PROOFS` is the table.
+code with a proof, or "". `PROOFS` is the table; `NUMBERS` is that of what the numbers of lines say without a fleet.
 
 It shows what others ask for but never proposes it: a ticket limit protects a gateway from greedy orchestrators. Texts
 of a log are only repeated where they are what they should be: a number, a port, an address.
@@ -9,6 +9,7 @@ of a log are only repeated where they are what they should be: a number, a port,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from itertools import islice
@@ -22,7 +23,7 @@ from fleetc.analysis.acceptance import VIDEO, terms_of
 from fleetc.analysis.economics import market_of
 from fleetc.analysis.funds import funds
 from fleetc.analysis.prices import prices_of
-from fleetc.analysis.tickets import SIGNED_NONCES, STRANGER
+from fleetc.analysis.tickets import SIGNED_NONCES, STRANGER, Terms
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress, ServiceField
@@ -30,11 +31,14 @@ from fleetc.language.quantities import Wei
 from fleetc.language.signing import payer
 from fleetc.language.worker import Transcoder
 from fleetc.observe.amounts import Range
+from fleetc.observe.tally import Seen
 from fleetc.upstream import FLAGS
 
 _GWEI = 10**9
 _MOST_SESSIONS = 4096
 _SHOWN = 3
+_SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?) (bytes|KiB|MiB|GiB)")
+_BYTES = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _SERVICE: TypeAdapter[ServiceAddress] = TypeAdapter(ServiceField)
 
 
@@ -51,6 +55,8 @@ class Case(NamedTuple):
 
 
 Proof = Callable[[Case], str]
+Logged = Case | Seen
+"""What has the numbers of lines."""
 
 
 def more_sessions(case: Case) -> str:
@@ -133,9 +139,23 @@ def memory(case: Case) -> str:
         if load.host in hosts and load.memory_used and isinstance(load.memory_total, int):
             share = 100 * load.memory_used // load.memory_total
             words.append(f"GPU {load.gpu} of host {load.host} is {share} % full by the spec")
-    if not words:
-        return ""
-    return f"{', '.join(words[:_SHOWN])}: measure the memory of each model, and write it in [models]"
+    full = f"{', '.join(words[:_SHOWN])}: measure the memory of each model, and write it in [models]" if words else ""
+    return "; ".join(filter(None, (memory_asked(case), full)))
+
+
+def memory_asked(log: Logged) -> str:
+    """How much memory a model asked for, and how much less has to be in use for it."""
+    for asked, gpu, _, total, free in filter(None, log.parts):
+        sizes = [_SIZE.fullmatch(text) for text in (asked, free, total)]
+        if gpu.isdecimal() and all(sizes):
+            need, left, _ = (Decimal(size[1]) * _BYTES[size[2]] for size in sizes if size)
+            less = f", so {_gib(need - left)} too little" if need > left else ", but in pieces that are too small"
+            return f"a model asked for {asked}, and GPU {gpu} had {free} of {total} left{less}"
+    return ""
+
+
+def _gib(size: Decimal) -> str:
+    return f"{size / _BYTES['GiB']:.2f} GiB"
 
 
 def deposit(case: Case) -> str:
@@ -174,18 +194,18 @@ def _deposit_multiplier(node: Node) -> int:
     return int(FLAGS["depositMultiplier"].default) if given is None else int(given)
 
 
-def ticket_limit(case: Case) -> str:
+def ticket_limit(log: Logged) -> str:
     """How far the dearest ticket is above the limit."""
-    return _above_limit(case, "ticket", 1)
+    return _above_limit(log, "ticket", 1)
 
 
-def payment_limit(case: Case) -> str:
+def payment_limit(log: Logged) -> str:
     """How far the dearest payment is above the limit."""
-    return _above_limit(case, "payment", 2)
+    return _above_limit(log, "payment", 2)
 
 
-def _above_limit(case: Case, what: str, place: int) -> str:
-    worth, limit = case.ranges.get(0), case.ranges.get(place)
+def _above_limit(log: Logged, what: str, place: int) -> str:
+    worth, limit = log.ranges.get(0), log.ranges.get(place)
     if worth is None or limit is None:
         return ""
     return f"the dearest such {what} in the log was worth {_ether(worth.high)}, and the limit was {_ether(limit.high)}"
@@ -206,9 +226,34 @@ def batch_limit(case: Case) -> str:
     return f"the largest batch in the log was {_plain(count.high)} tickets, which takes {takes}"
 
 
-def gas_limit(case: Case) -> str:
+def batch(log: Logged) -> str:
+    """How far the largest batch is above what a signer signs, and how much more a ticket has to be worth."""
+    count = log.ranges.get(0)
+    if count is None:
+        return ""
+    said = f"the largest batch in the log was {_plain(count.high)} tickets, and a signer signs {SIGNED_NONCES}"
+    worth, most = count.high * Terms().ticket_ev, STRANGER.max_total_ev or 0
+    if worth > most:
+        return (
+            f"{said}. At the default ticket_ev that payment is worth {_ether(worth)}, and a payer allows {Wei(most)}: "
+            "another ticket_ev is no cure. The price is far too high, or taken for one in another unit, as that of a "
+            "request for that of a pixel"
+        )
+    times = ceil(count.high * 10 / SIGNED_NONCES) / 10
+    return f"{said}: a ticket_ev {times:g} times as high would do"
+
+
+def prices_and_cap(log: Logged) -> str:
+    """What the offers above a cap ask."""
+    caps, prices = log.ranges.get(0), log.ranges.get(1)
+    if caps is None or prices is None:
+        return ""
+    return f"the offers in the log ask {_span(prices)} wei / pixel, and the cap was {_span(caps)}"
+
+
+def gas_limit(log: Logged) -> str:
     """The limit that would have let the transactions of the log through."""
-    gwei = case.ranges.get(1)
+    gwei = log.ranges.get(1)
     if gwei is None:
         return ""
     return f'with max_gas_price = "{Wei(ceil(gwei.high * 10**9))}", all transactions of the log could have been sent'
@@ -259,9 +304,9 @@ def market(case: Case) -> str:
     return "; ".join(words[:_SHOWN])
 
 
-def ceiling(case: Case) -> str:
+def ceiling(log: Logged) -> str:
     """What the refused offers ask, and the ceiling of the signer."""
-    prices, ceilings = case.ranges.get(0), case.ranges.get(2)
+    prices, ceilings = log.ranges.get(0), log.ranges.get(2)
     if prices is None or ceilings is None:
         return ""
     return f"the refused offers in the log ask {_span(prices)} wei / pixel, and the ceiling was {_span(ceilings)}"
@@ -328,6 +373,18 @@ def _ether(wei: Decimal) -> str:
 INSTEAD: Mapping[str, Proof] = {"price-above-cap": other_cap, "gateway-cap-below-every-price": other_cap}
 """What to do instead of the page's advice, if the cause is not in the spec."""
 
+NUMBERS: Mapping[str, Callable[[Logged], str]] = {
+    "cuda-out-of-memory": memory_asked,
+    "ticket-value-high": ticket_limit,
+    "payment-value-high": payment_limit,
+    "gas-price-above-limit": gas_limit,
+    "signer-batch-large": batch,
+    "price-above-cap": prices_and_cap,
+    "gateway-cap-below-every-price": prices_and_cap,
+    "price-above-ceiling": ceiling,
+}
+"""What the numbers in lines of a code say, where there is no proof."""
+
 PROOFS: Mapping[str, Proof] = {
     "orchestrator-capped": more_sessions,
     "encoder-out-of-sessions": fewer_sessions,
@@ -335,14 +392,10 @@ PROOFS: Mapping[str, Proof] = {
     "deposit-missing": deposit,
     "gateway-has-no-funds": deposit,
     "face-value-above-deposit": deposit_for_face_value,
-    "ticket-value-high": ticket_limit,
-    "payment-value-high": payment_limit,
-    "gas-price-above-limit": gas_limit,
     "signer-batch-large": batch_limit,
     "sessions-not-available": market,
     "price-above-cap": cap,
     "gateway-cap-below-every-price": cap,
-    "price-above-ceiling": ceiling,
     "service-address-differs": service,
     "port-in-use": port,
 }

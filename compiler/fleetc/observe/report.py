@@ -41,7 +41,7 @@ def headline(findings: Sequence[LogFinding], tally: Tally) -> str:
 
 def as_text(findings: Sequence[LogFinding], tally: Tally) -> str:
     """What there is to know in three numbers, how much was read, and the shapes of unknown lines, cut to length."""
-    shapes = _ordered(tally)
+    shapes = [shape for shape in _ordered(tally) if not shape.ends]  # their ends are findings
     span = f", {tally.first} to {tally.last}" if tally.first is not None else ""
     lines = [headline(findings, tally), f"{counted(tally.lines, 'line')}, {_megabytes(tally.size)}{span}"]
     if tally.cut:
@@ -54,7 +54,8 @@ def as_text(findings: Sequence[LogFinding], tally: Tally) -> str:
         for shape in shapes[:_SHOWN]:
             lines.append(f"  {shape.count:>{width}}  {shape.level or '-':7}  {_shown(shape)}")
             if shape.site is not None and shape.open:
-                lines.append(f"  {'':{width}}           {shape.site.path}:{shape.site.line}: {shape.site.says}")
+                place = f"{shape.site.path}:{shape.site.line}: " if shape.site.line else ""
+                lines.append(f"  {'':{width}}           {place}{shape.site.says}")
     if len(shapes) > _SHOWN:
         lines.append(f"  and {len(shapes) - _SHOWN} more shapes; --format json has all of them")
     if tally.dropped_shapes:

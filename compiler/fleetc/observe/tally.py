@@ -18,7 +18,7 @@ from fleetc.observe.amounts import Range, widen
 from fleetc.observe.blocks import LINE_LIMIT, whole_lines
 from fleetc.observe.clock import Moment
 from fleetc.observe.lines import ERROR, INFO, Line, Stamp, line_of
-from fleetc.observe.lives import END, ORDERLY, SILENCE, START, Ended, Lives, role_of
+from fleetc.observe.lives import END, ORDERLY, SILENCE, START, TRACE, Ended, Lives, role_of
 from fleetc.observe.matching import Candidates, Hit, Matcher
 from fleetc.observe.shapes import shape_of
 from fleetc.upstream.messages import CallSite, Table
@@ -236,7 +236,7 @@ class Tally:
         """A line with a signature, possibly another than the first of its key."""
         hits, stamp, text = known.hits, known.stamp, ""
         if known.role == ERROR:
-            self.lives.error(line)
+            self.lives.error(line, any(not signatures()[hit.code].general for hit in known.hits))
         elif known.role:
             self._live(known, line, number)
         if known.singly or not all(probe in line for probe in known.probes):
@@ -259,6 +259,9 @@ class Tally:
     def _live(self, known: _Known, line: bytes, number: int) -> None:
         """A line with which a process starts or ends."""
         parsed = line_of(line[:LINE_LIMIT])
+        if known.role == TRACE:
+            self.lives.trace(line, parsed)
+            return
         when = parsed.stamp.of(line) if parsed.stamp is not None else None
         place = (self._log, number, parsed.text[:_SAMPLE])
         if known.role == START:
