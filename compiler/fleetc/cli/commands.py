@@ -259,7 +259,7 @@ COMMANDS = tuple(listed for group in GROUPS.values() for listed in group)
 ELSEWHERE = {
     "apply": "deploy", "build": "compile", "drift": "verify", "format": "fmt", "generate": "compile", "import": "adopt",
     "lint": "check", "logs": "diagnose", "new": "init", "render": "compile", "review": "diff", "revert": "rollback",
-    "schema": "explain", "status": "verify", "template": "compile", "undo": "rollback", "up": "deploy",
+    "schema": "explain --schema spec", "status": "verify", "template": "compile", "undo": "rollback", "up": "deploy",
     "validate": "check",
 }  # fmt: skip
 """What other tools call a command."""
