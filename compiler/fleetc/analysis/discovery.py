@@ -145,7 +145,12 @@ def _by_authority(fleet: Fleet) -> dict[str, list[str]]:
 
 def wanted_release(gateway: Gateway) -> Release | None:
     """The lowest release that a gateway accepts; None for any, also where its text is no version."""
-    version = _VERSION.fullmatch(gateway.selection.min_release or "")
+    return release_in(gateway.selection.min_release or "")
+
+
+def release_in(text: str) -> Release | None:
+    """The release that a text names; None if it is no version."""
+    version = _VERSION.fullmatch(text)
     if version is None:
         return None
     major, minor, patch = map(int, version.groups())

@@ -66,6 +66,22 @@ RUNNING_PAGES: dict[str, Page] = {
         "Read the reason in the message. A starting node may need a minute. If an address is out of reach here, try "
         "elsewhere, or leave it out with --no-public.",
     ),
+    "nobody-sells-at-cap": Page(
+        "No orchestrator that a gateway saw sells some work at the gateway's cap.",
+        "the gateway buys no such work. The message has the nearest price above the cap, as far as somebody offers it.",
+        "Raise the cap in the spec, or wait. Gateways ask all orchestrators every 25 minutes.",
+    ),
+    "orchestrator-not-seen": Page(
+        "An orchestrator of the fleet runs, and no gateway of the fleet that looks for it saw it.",
+        "other gateways may not see it either. It may have started after the gateways asked last, up to 25 minutes ago.",
+        "Look again later. If it stays, look at its registration, its address and its port from the gateway's host.",
+    ),
+    "orchestrator-seen-otherwise": Page(
+        "A gateway saw another price or fewer models of an orchestrator than the spec has.",
+        "buyers go by what they see. The gateway may have asked before the last change, up to 25 minutes ago. A price "
+        "between the one of the spec and its double is no finding, as orchestrators add the cost of redeeming tickets.",
+        "Look again later. If it stays, look at the workers of that orchestrator, and deploy again.",
+    ),
     "orchestrator-not-known": Page(
         "A gateway does not know an orchestrator that the spec lists for it.",
         "it sends that orchestrator no work: it started with another list, or cannot reach it.",

@@ -6,6 +6,7 @@ In: a fleet, its blueprint, what hosts and public addresses answered. Out: findi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from fleetc.rollout.verify.data import (
     Finding,
     HostAnswer,
     Kind,
+    MarketSeen,
     NodeSeen,
     UnknownError,
 )
@@ -43,6 +45,7 @@ CHECKS: tuple[Check, ...] = (
     peers.payments,
     runners.warm_runners,
     offers.live_runners,
+    market.seen_by,
 )
 
 
@@ -51,6 +54,7 @@ class Verdict(NamedTuple):
 
     findings: tuple[Finding, ...]
     facts: tuple[Fact, ...]
+    markets: tuple[MarketSeen, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -98,7 +102,19 @@ def judge(
             running.append(seen)
         findings += stack.findings(fleet, host, answer.replies)
         facts += stack.facts(host, answer.replies)
-    return Verdict(tuple(_once((*findings, *market.findings(fleet, blueprint, running), *public))), tuple(facts))
+    markets = tuple(_markets(running))
+    unregistered = {finding.node for finding in findings if finding.code in registration.CODES}
+    findings += market.findings(fleet, blueprint, running, markets, unregistered)
+    return Verdict(tuple(_once((*findings, *public))), tuple(facts), markets)
+
+
+def _markets(running: Iterable[NodeSeen]) -> Iterator[MarketSeen]:
+    """What gateways saw, as far as they say so; `CHECKS` report those that do not."""
+    for node in running:
+        with suppress(UnknownError):
+            seen = market.market_of_gateway(node)
+            if seen is not None:
+                yield seen
 
 
 _OF_WALLETS = ("deposit-low", "deposit-unlocking", "reserve-low", "wallet-balance-low", "wallet-empty")
