@@ -88,6 +88,11 @@ class Search(NamedTuple):
         """Why it does not ask an orchestrator of this fleet, or nothing."""
         return self.finds(seller) or self.dropped.get(seller, "")
 
+    def surely_asks(self, seller: str) -> bool:
+        """Whether it asks an orchestrator of this fleet for certain; nobody knows whom a webhook names."""
+        known = self.listed is not None or self.registry is not None
+        return known and not self.why_not(seller) and seller not in self.unsure
+
 
 @once_for_all
 def searches(fleet: Fleet) -> dict[str, Search]:

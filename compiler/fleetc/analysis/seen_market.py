@@ -10,18 +10,20 @@ models in the answer lack the cost of redeeming tickets (`core/orchestrator.go`)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, Field, ValidationError
 
-from fleetc.analysis.acceptance import ELSEWHERE, VIDEO, WEI, Goods
+from fleetc.analysis.acceptance import VIDEO, WEI, Goods
 from fleetc.analysis.discovery import release_in, wanted_release
 from fleetc.analysis.economics import market_of
 from fleetc.language.fleet import Fleet
 from fleetc.language.signing import SIGNED_PIPELINE
+from fleetc.text.counting import counted
 from fleetc.upstream import PIPELINES
 
 _Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
@@ -40,8 +42,12 @@ class _Price(BaseModel):
     constraint: str = ""
 
 
+class _Model(BaseModel):
+    warm: bool = False
+
+
 class _Constraints(BaseModel):
-    offered: dict[int, dict[str, dict[str, dict[str, bool | int | str]]]] = Field({}, alias="PerCapability")
+    offered: dict[int, dict[str, dict[str, _Model]]] = Field({}, alias="PerCapability")
 
 
 class _Capabilities(BaseModel):
@@ -61,12 +67,16 @@ class Seller(BaseModel):
     capabilities_prices: list[_Price] | None = None
     capabilities: _Capabilities | None = None
 
+    def is_at(self, place: str) -> bool:
+        """Whether its address ends so."""
+        return place != "" and self.orch_uri.rstrip("/").endswith(place)
+
     @cached_property
     def models(self) -> dict[Goods, bool]:
         """Its models, and whether each is warm."""
         offered = self.capabilities.constraints.offered.items() if self.capabilities else ()
         return {
-            (_PIPELINE_OF[number], model): about.get("warm") is True
+            (_PIPELINE_OF[number], model): about.warm
             for number, own in offered
             if number in _PIPELINE_OF
             for model, about in own.get("models", {}).items()
@@ -105,18 +115,35 @@ class Reach(NamedTuple):
     nearest: Fraction | None
 
 
-def read_sellers(answer: object) -> tuple[tuple[Seller, ...], int]:
-    """The orchestrators of an answer, and how many entries nobody can read. Raises ValueError for another answer."""
-    entries = answer.get("orchestrators") if isinstance(answer, dict) else None
+class SeenMarket(BaseModel):
+    """What a gateway saw: who answered, how many entries nobody can read, and what it reached then."""
+
+    gateway: str
+    orchestrators: list[Seller]
+    unreadable: int = 0
+    reaches: tuple[Reach, ...] = ()
+
+
+class Recorded(BaseModel):
+    """What gateways saw when `verify` asked them."""
+
+    time: str = Field(pattern=r"^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+    market: list[SeenMarket]
+
+
+def read_market(gateway: str, answer: Mapping[str, Any]) -> SeenMarket:
+    """The market in the answer of a gateway. Raises ValueError."""
+    entries = answer.get("orchestrators")
     if not isinstance(entries, list):
-        raise ValueError("it has no list of orchestrators")
-    sellers = []
+        raise ValueError("without a list of orchestrators")
+    seen = SeenMarket(gateway=gateway, orchestrators=[], unreadable=len(entries))
     for entry in entries:
-        try:
-            sellers.append(Seller.model_validate(entry))
-        except ValidationError:
-            continue
-    return tuple(sellers), len(entries) - len(sellers)
+        with suppress(ValidationError):
+            seen.orchestrators.append(Seller.model_validate(entry))
+            seen.unreadable -= 1
+    if seen.unreadable and not seen.orchestrators:
+        raise ValueError(f"of which none of {counted(seen.unreadable, 'orchestrator')} has the form of the node")
+    return seen
 
 
 def at_cap(sellers: Iterable[Seller], goods: Goods, cap: Fraction | None, soft: bool = False) -> list[Seller]:
@@ -135,44 +162,27 @@ def at_cap(sellers: Iterable[Seller], goods: Goods, cap: Fraction | None, soft: 
     return found
 
 
-def reaches(fleet: Fleet, name: str, sellers: Sequence[Seller], cap: Fraction | None = None) -> tuple[Reach, ...]:
+def reaches(fleet: Fleet, seen: SeenMarket, cap: Fraction | None = None) -> tuple[Reach, ...]:
     """What a gateway on a chain reaches of all goods that it asks for; `cap` is that for video, if the node says so.
 
     Other caps are those of the spec, in wei if it has a rate.
     """
-    market, gateway = market_of(fleet), fleet.gateways[name]
-    caps, wanted = market.caps[name], wanted_release(gateway)
+    market, gateway = market_of(fleet), fleet.gateways[seen.gateway]
+    caps, wanted = market.caps[seen.gateway], wanted_release(gateway)
     blocked = {str(account).lower() for account in gateway.selection.blocked}
-    asked = [one for one in sellers if one.local_address.lower() not in blocked]
+    asked = [one for one in seen.orchestrators if one.local_address.lower() not in blocked]
     if wanted is not None:
         asked = [one for one in asked if one.capabilities and (release_in(one.capabilities.version) or ()) >= wanted]
     found = []
     for goods in sorted({VIDEO, *caps.models, *(goods for one in asked for goods in one.models)}):
-        if not market.wants(name, goods):
+        if not market.wants(seen.gateway, goods):
             continue
         own, live = caps.of(goods), cap if goods == VIDEO else None
-        most = live if live is not None else None if own.price is None else Fraction(own.worth)
-        known = live is not None or own.unit == WEI or (own.price is None and own.unit != ELSEWHERE)
+        known = live is not None or own.unit == WEI or own.unbounded
+        most = live if live is not None else Fraction(own.worth) if own.unit == WEI else None
         offers = at_cap(asked, goods, None)
-        within = at_cap(asked, goods, most if known else None, gateway.ignore_max_price_if_needed is True)
+        within = at_cap(asked, goods, most, gateway.ignore_max_price_if_needed is True)
         above = [price for one in offers if most is not None and (price := one.price(goods) or Fraction(0)) > most]
         if offers or goods == VIDEO or goods in caps.models:
             found.append(Reach(goods, known, most, len(offers), len(within), min(above, default=None)))
     return tuple(found)
-
-
-class _Market(BaseModel):
-    gateway: str
-    orchestrators: list[Seller]
-
-
-class Recorded(BaseModel):
-    """What gateways saw when `verify` asked them."""
-
-    time: str = Field(pattern=r"^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
-    market: list[_Market]
-
-
-def recorded(report: Any) -> Recorded:
-    """The markets in a JSON report of `verify`. Raises ValueError."""
-    return Recorded.model_validate(report.get("verify") if isinstance(report, dict) else None)

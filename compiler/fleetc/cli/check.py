@@ -52,8 +52,8 @@ def check(
         bool,
         typer.Option(
             "--explain-prices",
-            help="Also print who buys what from whom, and what gateways pay from; with --market FILE also who of those that "
-            "a JSON report of verify has sells at each cap. In CI, FILE is outside of the checkout.",
+            help="Also print who buys what from whom, and what gateways pay from; with --market FILE also who "
+            "sells at each cap of those in a JSON report of verify. In CI, FILE is outside of the checkout.",
         ),
     ] = False,
     market: Annotated[
@@ -138,15 +138,16 @@ def _spec_and_table(spec: Path, table: str | None) -> tuple[Path, str | None]:
 
 def _recorded(file: Path) -> Recorded:
     """What gateways saw, from a file; exits if it has another form, or if a change may bring it into CI."""
-    from fleetc.analysis.seen_market import recorded
+    from fleetc.analysis.seen_market import Recorded
     from fleetc.disk.manifest import read_path
     from fleetc.disk.new_files import repository_top
 
     if os.environ.get("CI") and file.resolve().is_relative_to(repository_top(Path.cwd()).resolve()):
         wrong_usage("in CI, --market takes no file of the checkout: a change could bring its own market")
     try:
-        return recorded(json.loads(read_path(file, _MARKET_BYTES), parse_int=str, parse_float=str))
-    except (OSError, ValueError, RecursionError):
+        report = json.loads(read_path(file, _MARKET_BYTES), parse_int=str, parse_float=str)
+        return Recorded.model_validate(report["verify"])
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
         wrong_usage(f"{plain(str(file))} is no report with a market; fleetc verify --format json -o FILE writes one")
 
 

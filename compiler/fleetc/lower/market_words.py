@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from fleetc.analysis.acceptance import BUYS, VIDEO, Decision, Goods, PriceEntry, gas_below
-from fleetc.analysis.seen_market import Reach, Recorded, reaches
+from fleetc.analysis.seen_market import Reach, Recorded, SeenMarket, reaches
 from fleetc.analysis.tickets import Amount
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import ANY_PRICE, Price
@@ -84,25 +84,24 @@ _SHOWN = 8
 """How many kinds of goods are shown of one market."""
 
 
-def seen_text(head: str, reaches: Iterable[Reach]) -> Iterator[str]:
+def seen_text(seen: SeenMarket, reached: Iterable[Reach], when: str = "") -> Iterator[str]:
     """What a gateway reaches in the market that it saw, in lines: video, then the models that most offer."""
-    rows = sorted(reaches, key=lambda reach: (reach.goods != VIDEO, -reach.offers))
-    yield head
+    rows = sorted(reached, key=lambda reach: (reach.goods != VIDEO, -reach.offers))
+    odd = f", and {seen.unreadable:,} in a form that nobody can read" if seen.unreadable else ""
+    yield f"{seen.gateway} saw {counted(len(seen.orchestrators), 'orchestrator')}{odd}{when}:"
     yield from (f"    {goods_text(reach.goods)}: {reach_text(reach)}" for reach in rows[:_SHOWN])
     if len(rows) > _SHOWN:
         yield f"    and {len(rows) - _SHOWN} more models"
 
 
-def recorded_text(fleet: Fleet, seen: Recorded) -> str:
+def recorded_text(fleet: Fleet, recorded: Recorded) -> str:
     """What each gateway of the fleet reaches in the market that it saw."""
-    markets = {market.gateway: market.orchestrators for market in seen.market}
-    lines = [""]
+    markets, lines = {market.gateway: market for market in recorded.market}, [""]
     for name in fleet.gateways if fleet.on_chain else ():
         if name in markets:
-            head = f"{name} saw {counted(len(markets[name]), 'orchestrator')} at {seen.time}:"
-            lines += seen_text(head, reaches(fleet, name, markets[name]))
+            lines += seen_text(markets[name], reaches(fleet, markets[name]), f" at {recorded.time}")
         else:
-            lines.append(f"the report of {seen.time} does not have what {name} sees")
+            lines.append(f"nobody recorded at {recorded.time} what {name} saw")
     return "\n".join(lines) + "\n"
 
 

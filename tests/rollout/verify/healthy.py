@@ -303,13 +303,12 @@ class World:
         """What gateways see: the orchestrators of the fleet as the spec has them, and a cheap one of others."""
         found = [seller(OTHERS, 1, models={(27, "SG161222/RealVisXL_V4.0_Lightning"): 1})]
         for name, settings in self.fleet.orchestrators.items():
-            node = next(one for one in self.fleet.nodes if one.name == name)
             price = settings.price if settings.price and settings.price.currency == "wei" else None
             models = [*settings.models, *(use for one in self._workers(name) for use in one.settings.models)]
             sold = ((PIPELINES[m.pipeline].capability, m.id) for use in models for m in [self.fleet.models[use.use]])
             wei = Fraction(price.amount) / price.pixels if price else Fraction(1)
-            account = node.settings.wallet and str(self.fleet.wallets[node.settings.wallet].address)
-            found.append(seller(f"https://{self.place(name)}", wei, account or ACCOUNT, dict.fromkeys(sold)))
+            account = str(self.fleet.wallets[settings.wallet].address) if settings.wallet else ACCOUNT
+            found.append(seller(f"https://{self.place(name)}", wei, account, dict.fromkeys(sold)))
         return found
 
     def _workers(self, orchestrator: str) -> list[Any]:

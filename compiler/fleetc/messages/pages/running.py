@@ -71,16 +71,11 @@ RUNNING_PAGES: dict[str, Page] = {
         "the gateway buys no such work. The message has the nearest price above the cap, as far as somebody offers it.",
         "Raise the cap in the spec, or wait. Gateways ask all orchestrators every 25 minutes.",
     ),
-    "orchestrator-not-seen": Page(
-        "An orchestrator of the fleet runs, and no gateway of the fleet that looks for it saw it.",
-        "other gateways may not see it either. It may have started after the gateways asked last, up to 25 minutes ago.",
-        "Look again later. If it stays, look at its registration, its address and its port from the gateway's host.",
-    ),
     "orchestrator-seen-otherwise": Page(
-        "A gateway saw another price or fewer models of an orchestrator than the spec has.",
-        "buyers go by what they see. The gateway may have asked before the last change, up to 25 minutes ago. A price "
-        "between the one of the spec and its double is no finding, as orchestrators add the cost of redeeming tickets.",
-        "Look again later. If it stays, look at the workers of that orchestrator, and deploy again.",
+        "A gateway saw an orchestrator with another price or fewer models than the spec has, or did not see it.",
+        "buyers go by what they see. Gateways ask every 25 minutes, so it may have changed since. A price between the "
+        "one of the spec and its double is no finding: orchestrators add the cost of redeeming tickets.",
+        "Look again later. If it stays, look at its registration, its port and its workers, and deploy again.",
     ),
     "orchestrator-not-known": Page(
         "A gateway does not know an orchestrator that the spec lists for it.",

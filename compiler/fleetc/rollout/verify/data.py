@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from fleetc.analysis.funds import Funds
-from fleetc.analysis.seen_market import Reach, Seller
 from fleetc.blueprint.blueprint import Connection, HostBlueprint, Service
 from fleetc.language.fleet import Fleet, Node
 from fleetc.places.diagnostic import Path
@@ -128,16 +127,6 @@ class Fact(NamedTuple):
     node: str
     name: str
     text: str
-
-
-class MarketSeen(NamedTuple):
-    """The market as a gateway of a host saw it last, `unreadable` entries aside, and what the gateway reaches of it."""
-
-    host: str
-    gateway: str
-    sellers: tuple[Seller, ...]
-    unreadable: int
-    reaches: tuple[Reach, ...]
 
 
 class UnknownError(Exception):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from fleetc.analysis.funds import funds
 from fleetc.analysis.prices import prices_of
+from fleetc.analysis.seen_market import SeenMarket
 from fleetc.blueprint.blueprint import RUNNERS, Blueprint, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.lower.common import account
@@ -28,7 +29,6 @@ from fleetc.rollout.verify.data import (
     Finding,
     HostAnswer,
     Kind,
-    MarketSeen,
     NodeSeen,
     UnknownError,
 )
@@ -45,7 +45,7 @@ CHECKS: tuple[Check, ...] = (
     peers.payments,
     runners.warm_runners,
     offers.live_runners,
-    market.seen_by,
+    market.nobody_sells,
 )
 
 
@@ -54,7 +54,7 @@ class Verdict(NamedTuple):
 
     findings: tuple[Finding, ...]
     facts: tuple[Fact, ...]
-    markets: tuple[MarketSeen, ...] = ()
+    markets: tuple[SeenMarket, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -75,6 +75,7 @@ def judge(
     findings: list[Finding] = []
     facts: list[Fact] = []
     running: list[NodeSeen] = []
+    markets: list[SeenMarket] = []
     nodes = {(node.table, node.name): node for node in fleet.nodes}
     paying = {row.node: row for row in funds(fleet)}
     edges: dict[str, list[Connection]] = {}
@@ -100,21 +101,12 @@ def judge(
             findings += _of_node(seen, unanswered.get(service.name, ()))
             facts += _facts(seen)
             running.append(seen)
+            with suppress(UnknownError):  # the check of it says why
+                markets += market.seen_by(seen)
         findings += stack.findings(fleet, host, answer.replies)
         facts += stack.facts(host, answer.replies)
-    markets = tuple(_markets(running))
-    unregistered = {finding.node for finding in findings if finding.code in registration.CODES}
-    findings += market.findings(fleet, blueprint, running, markets, unregistered)
-    return Verdict(tuple(_once((*findings, *public))), tuple(facts), markets)
-
-
-def _markets(running: Iterable[NodeSeen]) -> Iterator[MarketSeen]:
-    """What gateways saw, as far as they say so; `CHECKS` report those that do not."""
-    for node in running:
-        with suppress(UnknownError):
-            seen = market.market_of_gateway(node)
-            if seen is not None:
-                yield seen
+    findings += market.findings(fleet, blueprint, running, markets)
+    return Verdict(tuple(_once((*findings, *public))), tuple(facts), tuple(markets))
 
 
 _OF_WALLETS = ("deposit-low", "deposit-unlocking", "reserve-low", "wallet-balance-low", "wallet-empty")

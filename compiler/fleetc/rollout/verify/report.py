@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from fleetc.analysis.funds import funds
+from fleetc.analysis.seen_market import SeenMarket
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Connection, HostBlueprint
 from fleetc.blueprint.out import out_of, running
 from fleetc.language.fleet import Fleet
@@ -19,7 +19,7 @@ from fleetc.lower.market_words import seen_text
 from fleetc.messages.locate import Located, locate
 from fleetc.pipeline import Compiled
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
-from fleetc.rollout.verify.data import AVATARS, Fact, Finding, Kind, MarketSeen
+from fleetc.rollout.verify.data import AVATARS, Fact, Finding, Kind
 from fleetc.rollout.verify.judge import Verdict
 from fleetc.text import leaks
 from fleetc.text.counting import counted, first_of
@@ -93,7 +93,7 @@ class Report(NamedTuple):
     payers: tuple[Payer, ...]
     edges: tuple[Connection, ...]
     exit_code: int
-    markets: tuple[MarketSeen, ...] = ()
+    markets: tuple[SeenMarket, ...] = ()
 
 
 def report_of(compiled: Compiled, hosts: Collection[str], verdict: Verdict, time: str) -> Report:
@@ -166,30 +166,14 @@ def as_data(report: Report) -> dict[str, Any]:
         ],
         "nodes": [{**node._asdict(), "facts": dict(node.facts)} for node in report.nodes],
         "funds": [payer._asdict() for payer in report.payers],
-        "market": [
-            {
-                "gateway": market.gateway,
-                "unreadable": market.unreadable,
-                "reaches": [
-                    {**one._asdict(), "cap": _exact(one.cap), "nearest": _exact(one.nearest)} for one in market.reaches
-                ],
-                "orchestrators": [one.model_dump(by_alias=True) for one in market.sellers],
-            }
-            for market in report.markets
-        ],
+        "market": [market.model_dump(mode="json", by_alias=True) for market in report.markets],
     }
-
-
-def _exact(price: Fraction | None) -> str | None:
-    return None if price is None else str(price)
 
 
 def market_lines(report: Report) -> Iterator[str]:
     """The markets that gateways saw, for people."""
     for market in report.markets:
-        head = f"{market.gateway} saw {counted(len(market.sellers), 'orchestrator')}"
-        head += f", and {market.unreadable} in a form that nobody can read" if market.unreadable else ""
-        yield from (leaks.masked(line) for line in seen_text(f"{head}:", market.reaches))
+        yield from (leaks.masked(line) for line in seen_text(market, market.reaches))
 
 
 def _told(findings: Sequence[Finding], located: Sequence[Located]) -> Iterator[FindingRow]:
