@@ -116,6 +116,9 @@ def by_the_node(
     return [*select(warm), *select([one for one in found if one not in warm])]
 
 
+LISTED = {"goods": VIDEO, "known": True, "offers": 4}
+
+
 def read(orchestrators: list[Any]) -> SeenMarket:
     return read_market("gate", {"orchestrators": orchestrators})
 
@@ -145,9 +148,9 @@ def test_the_dearest_within_and_the_cheapest_above_frame_a_cap() -> None:
     ]
     seen = read(answer)
     (video,) = [reach for reach in reaches(fleet, seen) if reach.goods == VIDEO]
-    assert tuple(video) == (VIDEO, True, 1500, 4, 2, 1501)
+    assert video.model_dump() == {**LISTED, "cap": "1500", "sell": 2, "nearest": "1501"}
     (live,) = [reach for reach in reaches(fleet, seen, Fraction(899)) if reach.goods == VIDEO]
-    assert tuple(live) == (VIDEO, True, 899, 4, 0, 900)
+    assert live.model_dump() == {**LISTED, "cap": "899", "sell": 0, "nearest": "900"}
 
 
 @pytest.mark.parametrize("answer", [{}, {"orchestrators": None}, {"orchestrators": {}}, {"orchestrators": 1}])

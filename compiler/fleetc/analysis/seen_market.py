@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -101,7 +101,7 @@ class Seller(BaseModel):
         return able and self.address != "" and price is not None and price >= 0
 
 
-class Reach(NamedTuple):
+class Reach(BaseModel):
     """Some goods at the cap of a gateway: how many offer them and sell; `nearest` is the lowest price above the cap.
 
     The cap is None if the gateway pays any price; `known` says whether it is known in wei.
@@ -184,5 +184,7 @@ def reaches(fleet: Fleet, seen: SeenMarket, cap: Fraction | None = None) -> tupl
         within = at_cap(asked, goods, most, gateway.ignore_max_price_if_needed is True)
         above = [price for one in offers if most is not None and (price := one.price(goods) or Fraction(0)) > most]
         if offers or goods == VIDEO or goods in caps.models:
-            found.append(Reach(goods, known, most, len(offers), len(within), min(above, default=None)))
+            nearest = min(above, default=None)
+            counts = {"offers": len(offers), "sell": len(within)}
+            found.append(Reach(goods=goods, known=known, cap=most, nearest=nearest, **counts))
     return tuple(found)

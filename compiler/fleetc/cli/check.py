@@ -147,7 +147,9 @@ def _recorded(file: Path) -> Recorded:
     try:
         report = json.loads(read_path(file, _MARKET_BYTES), parse_int=str, parse_float=str)
         return Recorded.model_validate(report["verify"])
-    except (OSError, ValueError, TypeError, LookupError, RecursionError):
+    except OSError as problem:
+        wrong_usage(f"{plain(str(file))} cannot be read: {problem.strerror}")
+    except (ValueError, TypeError, LookupError, RecursionError):
         wrong_usage(f"{plain(str(file))} is no report with a market; fleetc verify --format json -o FILE writes one")
 
 

@@ -88,7 +88,7 @@ def seen_text(seen: SeenMarket, reached: Iterable[Reach], when: str = "") -> Ite
     """What a gateway reaches in the market that it saw, in lines: video, then the models that most offer."""
     rows = sorted(reached, key=lambda reach: (reach.goods != VIDEO, -reach.offers))
     odd = f", and {seen.unreadable:,} in a form that nobody can read" if seen.unreadable else ""
-    yield f"{seen.gateway} saw {counted(len(seen.orchestrators), 'orchestrator')}{odd}{when}:"
+    yield f"{seen.gateway} saw{when} {counted(len(seen.orchestrators), 'orchestrator')}{odd}:"
     yield from (f"    {goods_text(reach.goods)}: {reach_text(reach)}" for reach in rows[:_SHOWN])
     if len(rows) > _SHOWN:
         yield f"    and {len(rows) - _SHOWN} more models"
@@ -99,7 +99,7 @@ def recorded_text(fleet: Fleet, recorded: Recorded) -> str:
     markets, lines = {market.gateway: market for market in recorded.market}, [""]
     for name in fleet.gateways if fleet.on_chain else ():
         if name in markets:
-            lines += seen_text(markets[name], reaches(fleet, markets[name]), f" at {recorded.time}")
+            lines += seen_text(markets[name], reaches(fleet, markets[name]), f", at {recorded.time},")
         else:
             lines.append(f"nobody recorded at {recorded.time} what {name} saw")
     return "\n".join(lines) + "\n"
