@@ -16,11 +16,10 @@ from fleetc.analysis.seen_market import Recorded, SeenMarket, at_cap, reaches, r
 from fleetc.lower.market_words import recorded_text
 from tests.rollout.odd_answers import JSON, places, with_other
 from tests.rollout.verify.healthy import OTHERS, seller
-from tests.support import compiled_example
+from tests.support import compile_text, compiled_example, example_text
 
 MODELS = [(27, "stabilityai/sd-turbo"), (27, "ByteDance/SDXL-Lightning"), (35, "streamdiffusion"), (33, "a/b")]
 NAMES = {27: "text-to-image", 35: "live-video-to-video", 33: "llm"}
-LIVE = 35
 DEFAULT = [*range(13), 14, 26]
 """DefaultCapabilities of core/capabilities.go."""
 
@@ -51,9 +50,7 @@ def market(chance: Random, size: int) -> list[dict[str, Any]]:
     return found
 
 
-def by_the_node(
-    orchestrators: list[dict[str, Any]], goods: tuple[int, str] | None, cap: Fraction | None, soft: bool
-) -> list[str]:
+def by_the_node(orchestrators: list[dict[str, Any]], goods: tuple[int, str] | None, cap: Fraction | None) -> list[str]:
     """The node's selection at v0.9.1, by the names of its functions; a job is H.264 video, or one model."""
 
     def rat_price_info(info: dict[str, Any] | None) -> Fraction | None:  # common/util.go: RatPriceInfo
@@ -105,8 +102,6 @@ def by_the_node(
             if price is not None:
                 prices[one["address"]] = price
         kept = filter_by_max_price(addresses, prices)
-        if not kept and soft and (goods is None or goods[0] != LIVE):  # LiveSelectionAlgorithm has no such rule
-            kept = addresses
         return [one["orch_uri"] for one in sessions if one.get("address") in kept and one["address"]]
 
     found = [one for one in orchestrators if compatible(one) and pred(one)]
@@ -132,10 +127,10 @@ def test_selection_is_that_of_the_node_for_a_thousand_caps() -> None:
             sellers = read(json.loads(json.dumps(answer), parse_int=str)).orchestrators
             assert len(sellers) == 100
         cap = chance.choice([None, Fraction(chance.randrange(0, 3200)), Fraction(chance.randrange(1, 9000), 3)])
-        model, soft = chance.choice([None, *MODELS]), chance.random() < 0.3
+        model = chance.choice([None, *MODELS])
         goods = VIDEO if model is None else (NAMES[model[0]], model[1])
-        own = [one.orch_uri for one in at_cap(sellers, goods, cap, soft)]
-        assert own == by_the_node(answer, model, cap, soft)
+        own = [one.orch_uri for one in at_cap(sellers, goods, cap)]
+        assert own == by_the_node(answer, model, cap)
         counts.add(len(own))
     assert len(counts) > 30, "caps cut in many places"
 
@@ -151,6 +146,18 @@ def test_the_dearest_within_and_the_cheapest_above_frame_a_cap() -> None:
     assert video.model_dump() == {**LISTED, "cap": "1500", "sell": 2, "nearest": "1501"}
     (live,) = [reach for reach in reaches(fleet, seen, Fraction(899)) if reach.goods == VIDEO]
     assert live.model_dump() == {**LISTED, "cap": "899", "sell": 0, "nearest": "900"}
+
+
+def test_gateway_that_ignores_its_cap_buys_at_any_price_but_live_video() -> None:
+    text = example_text("dual-onchain").replace(
+        "[gateways.gate]\n", "[gateways.gate]\nignore_max_price_if_needed = true\n"
+    )
+    fleet = compile_text(text).checked.fleet
+    assert fleet is not None
+    seen = read([seller("https://o.example.net", 9000, models=dict.fromkeys(MODELS))])
+    found = {reach.goods[0]: (reach.known, reach.cap, reach.sell) for reach in reaches(fleet, seen, Fraction(1))}
+    assert found["video"] == found["llm"] == (True, None, 1)
+    assert not found["live-video-to-video"][0]
 
 
 @pytest.mark.parametrize("answer", [{}, {"orchestrators": None}, {"orchestrators": {}}, {"orchestrators": 1}])

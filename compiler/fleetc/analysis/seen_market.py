@@ -146,19 +146,16 @@ def read_market(gateway: str, answer: Mapping[str, Any]) -> SeenMarket:
     return seen
 
 
-def at_cap(sellers: Iterable[Seller], goods: Goods, cap: Fraction | None, soft: bool = False) -> list[Seller]:
+def at_cap(sellers: Iterable[Seller], goods: Goods, cap: Fraction | None) -> list[Seller]:
     """Who can sell some goods at a cap, in the order in which the node tries them: warm models first.
 
     The node has one price for each account: of several nodes of an account, that of the last one in the answer counts.
-    A `soft` cap is none if nobody is within.
     """
     able, found = [one for one in sellers if one.sells(goods)], []
-    for pool in (
-        [able] if goods == VIDEO else [[one for one in able if one.models[goods] is warm] for warm in (True, False)]
-    ):
+    for warm in (True, False):
+        pool = [one for one in able if one.models.get(goods, True) is warm]
         prices = {one.address.lower(): one.price(goods) or 0 for one in pool}
-        kept = [one for one in pool if cap is None or prices[one.address.lower()] <= cap]
-        found += kept or (pool if soft and goods[0] != SIGNED_PIPELINE else [])
+        found += [one for one in pool if cap is None or prices[one.address.lower()] <= cap]
     return found
 
 
@@ -169,22 +166,24 @@ def reaches(fleet: Fleet, seen: SeenMarket, cap: Fraction | None = None) -> tupl
     """
     market, gateway = market_of(fleet), fleet.gateways[seen.gateway]
     caps, wanted = market.caps[seen.gateway], wanted_release(gateway)
+    soft = gateway.ignore_max_price_if_needed is True  # the node ignores it for live video
     blocked = {str(account).lower() for account in gateway.selection.blocked}
     asked = [one for one in seen.orchestrators if one.local_address.lower() not in blocked]
     if wanted is not None:
         asked = [one for one in asked if one.capabilities and (release_in(one.capabilities.version) or ()) >= wanted]
+    able: dict[Goods, list[Seller]] = {VIDEO: asked, **{goods: [] for goods in caps.models}}
+    for one in asked:
+        for goods in one.models:
+            able.setdefault(goods, []).append(one)
     found = []
-    for goods in sorted({VIDEO, *caps.models, *(goods for one in asked for goods in one.models)}):
-        if not market.wants(seen.gateway, goods):
-            continue
-        own, live = caps.of(goods), cap if goods == VIDEO else None
-        known = live is not None or own.unit == WEI or own.unbounded
+    for goods in sorted(goods for goods in able if market.wants(seen.gateway, goods)):
+        own, live = caps.of(goods), cap if goods == VIDEO and not soft else None
+        known = live is not None or own.unit == WEI or (own.unbounded and not (soft and goods[0] == SIGNED_PIPELINE))
         most = live if live is not None else Fraction(own.worth) if own.unit == WEI else None
-        offers = at_cap(asked, goods, None)
-        within = at_cap(asked, goods, most, gateway.ignore_max_price_if_needed is True)
+        offers = at_cap(able[goods], goods, None)
+        within = at_cap(able[goods], goods, most)
         above = [price for one in offers if most is not None and (price := one.price(goods) or Fraction(0)) > most]
         if offers or goods == VIDEO or goods in caps.models:
-            nearest = min(above, default=None)
             counts = {"offers": len(offers), "sell": len(within)}
-            found.append(Reach(goods=goods, known=known, cap=most, nearest=nearest, **counts))
+            found.append(Reach(goods=goods, known=known, cap=most, nearest=min(above, default=None), **counts))
     return tuple(found)

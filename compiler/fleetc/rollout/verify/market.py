@@ -53,7 +53,7 @@ def findings(
 
 
 def seen_by(node: NodeSeen) -> Iterator[SeenMarket]:
-    """The market that a gateway saw last, if it searches the chain and its first search ended. Raises UnknownError."""
+    """The market that a gateway saw last, if it searches the chain and saw anybody. Raises UnknownError."""
     if node.service.role != "gateway" or not talks_to_chain(node.fleet, node.node):
         return
     reply = node.reply(node.service.health.status, _SEEN)
@@ -63,14 +63,15 @@ def seen_by(node: NodeSeen) -> Iterator[SeenMarket]:
         seen = read_market(node.service.name, replies.mapping(reply, _SEEN))
     except ValueError as problem:
         raise UnknownError(f"it answers to {_SEEN} with a market {problem}") from None
-    yield seen.model_copy(update={"reaches": reaches(node.fleet, seen, _cap(node))})
+    if seen.orchestrators:
+        yield seen.model_copy(update={"reaches": reaches(node.fleet, seen, _cap(node))})
 
 
 def nobody_sells(node: NodeSeen) -> Iterator[Finding]:
     """Video, and models with a cap of their own, that nobody sells to a gateway at its cap. Raises UnknownError."""
     for market in seen_by(node):
         caps = market_of(node.fleet).caps[node.service.name]
-        for reach in market.reaches if market.orchestrators else ():
+        for reach in market.reaches:
             if reach.known and not reach.sell and (reach.goods == VIDEO or reach.goods in caps.models):
                 message = f"nobody sells {goods_text(reach.goods)} to it now: {reach_text(reach)}"
                 yield node.found("warning", "nobody-sells-at-cap", message)._replace(place=caps.of(reach.goods).path)
@@ -79,7 +80,7 @@ def nobody_sells(node: NodeSeen) -> Iterator[Finding]:
 def _as_seen(node: NodeSeen, markets: Sequence[SeenMarket]) -> Iterator[Finding]:
     """Whether gateways that surely look for an orchestrator saw it, and with the price and the models of the spec."""
     address, search = effective.service_address(node.fleet, node.node), searches(node.fleet)
-    looking = [one for one in markets if one.orchestrators and search[one.gateway].surely_asks(node.service.name)]
+    looking = [one for one in markets if search[one.gateway].surely_asks(node.service.name)]
     place = f"://{address.value.authority}" if address is not None else ""
     seen = [(market.gateway, one) for market in looking for one in market.orchestrators if one.is_at(place)]
     other = [f"{gateway} saw that it {words}" for gateway, one in seen for words in _otherwise(node, gateway, one)]
