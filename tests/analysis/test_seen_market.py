@@ -45,7 +45,10 @@ def market(chance: Random, size: int) -> list[dict[str, Any]]:
                 [None, {"bitstring": [0]}, {**one["capabilities"], "bitstring": [4113]}]
             )
         if chance.random() < 0.1:
-            one["capabilities_prices"] = [*one["capabilities_prices"], *reversed(one["capabilities_prices"])] or None
+            one["capabilities_prices"] = [
+                *one["capabilities_prices"],
+                *({**own, "pricePerUnit": 9} for own in one["capabilities_prices"]),
+            ] or None
         found.append({name: value for name, value in one.items() if value is not None or chance.random() < 0.5})
     return found
 
