@@ -88,6 +88,11 @@ class Search(NamedTuple):
         """Why it does not ask an orchestrator of this fleet, or nothing."""
         return self.finds(seller) or self.dropped.get(seller, "")
 
+    def surely_asks(self, seller: str) -> bool:
+        """Whether it asks an orchestrator of this fleet for certain; nobody knows whom a webhook names."""
+        known = self.listed is not None or self.registry is not None
+        return known and not self.why_not(seller) and seller not in self.unsure
+
 
 @once_for_all
 def searches(fleet: Fleet) -> dict[str, Search]:
@@ -145,7 +150,12 @@ def _by_authority(fleet: Fleet) -> dict[str, list[str]]:
 
 def wanted_release(gateway: Gateway) -> Release | None:
     """The lowest release that a gateway accepts; None for any, also where its text is no version."""
-    version = _VERSION.fullmatch(gateway.selection.min_release or "")
+    return release_in(gateway.selection.min_release or "")
+
+
+def release_in(text: str) -> Release | None:
+    """The release that a text names; None if it is no version."""
+    version = _VERSION.fullmatch(text)
     if version is None:
         return None
     major, minor, patch = map(int, version.groups())

@@ -6,27 +6,31 @@ with the defaults in force.
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import sys
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fleetc.cli.shared import completing
 from fleetc.cli.shared.options import HERE, FormatOption, OverlayOption, SpecArgument, TodayOption, upwards
-from fleetc.cli.shared.output import PROBLEMS, Failures, message, report, wrong_usage
+from fleetc.cli.shared.output import PROBLEMS, Failures, message, plain, report, wrong_usage
 from fleetc.cli.shared.paging import put, tell
 from fleetc.cli.shared.working import STDIN, day_used, load_settings, quietly, read_policies, read_sources, tell_day
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from fleetc.analysis.seen_market import Recorded
     from fleetc.pipeline import Checked
     from fleetc.policy.judging import Policies
     from fleetc.settings import Settings
     from fleetc.toml.document import Source
+
+_MARKET_BYTES = 64 * 1024 * 1024
 
 
 def check(
@@ -45,8 +49,16 @@ def check(
         bool, typer.Option("--fix", help="Make fixes that are certain in the spec and its overlays, then check.")
     ] = False,
     explain_prices: Annotated[
-        bool, typer.Option("--explain-prices", help="Also print who buys what from whom, and what gateways pay from.")
+        bool,
+        typer.Option(
+            "--explain-prices",
+            help="Also print who buys what from whom, and what gateways pay from; with --market FILE also who "
+            "sells at each cap of those in a JSON report of verify. In CI, FILE is outside of the checkout.",
+        ),
     ] = False,
+    market: Annotated[
+        Path | None, typer.Option("--market", metavar="FILE", help="Also print what FILE has.", hidden=True)
+    ] = None,
     resolved: Annotated[
         bool,
         typer.Option(
@@ -75,6 +87,9 @@ def check(
         wrong_usage("--explain-prices prints tables for people; remove --format")
     if fix and spec == STDIN:
         wrong_usage("--fix writes files, and - is none; name the spec")
+    if market is not None and not explain_prices:
+        wrong_usage("--market belongs to --explain-prices")
+    seen = _recorded(market) if market is not None else None
     settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, form, stdin=True)
     policies = read_policies(spec, today, form)
@@ -86,7 +101,7 @@ def check(
     report(checked, sources, settings, form, not resolved, more | day_used(checked, today), stream)
     tell_day(checked, today)
     if explain_prices:
-        _explain_prices(checked)
+        _explain_prices(checked, seen)
     if checked.fleet is None:
         raise typer.Exit(PROBLEMS)
     if resolved:
@@ -121,14 +136,34 @@ def _spec_and_table(spec: Path, table: str | None) -> tuple[Path, str | None]:
     return upwards(HERE) or HERE, word
 
 
-def _explain_prices(checked: Checked) -> None:
+def _recorded(file: Path) -> Recorded:
+    """What gateways saw, from a file; exits if it has another form, or if a change may bring it into CI."""
+    from fleetc.analysis.seen_market import Recorded
+    from fleetc.disk.manifest import read_path
+    from fleetc.disk.new_files import repository_top
+
+    if os.environ.get("CI") and file.resolve().is_relative_to(repository_top(Path.cwd()).resolve()):
+        wrong_usage("in CI, --market takes no file of the checkout: a change could bring its own market")
+    try:
+        report = json.loads(read_path(file, _MARKET_BYTES), parse_int=str, parse_float=str)
+        return Recorded.model_validate(report["verify"])
+    except OSError as problem:
+        wrong_usage(f"{plain(str(file))} cannot be read: {problem.strerror}")
+    except (ValueError, TypeError, LookupError, RecursionError):
+        wrong_usage(f"{plain(str(file))} is no report with a market; fleetc verify --format json -o FILE writes one")
+
+
+def _explain_prices(checked: Checked, seen: Recorded | None) -> None:
     """Print the market, even if a rule found errors: the prices may be the reason to look."""
     from fleetc.lower.market import lower_market
+    from fleetc.lower.market_words import recorded_text
     from fleetc.messages.market import as_text
 
     fleet = checked.typed
     if fleet is not None:
         tell(as_text(lower_market(fleet)))
+        if seen is not None:
+            tell(recorded_text(fleet, seen))
 
 
 def _repaired(

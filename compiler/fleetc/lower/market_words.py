@@ -6,12 +6,17 @@ In: exact numbers, prices and decisions. Out: text. Numbers without a short deci
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 
-from fleetc.analysis.acceptance import BUYS, Decision, PriceEntry, gas_below
+from fleetc.analysis.acceptance import BUYS, VIDEO, Decision, Goods, PriceEntry, gas_below
+from fleetc.analysis.seen_market import Reach, Recorded, SeenMarket, reaches
 from fleetc.analysis.tickets import Amount
+from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import ANY_PRICE, Price
+from fleetc.text.counting import counted
+from fleetc.text.encoders import visible
 
 
 def outcome_text(decision: Decision, until: int | None) -> str:
@@ -73,3 +78,46 @@ def hours_text(hours: Fraction) -> str:
     parts = ((days, "d"), (minutes // 60, "h"), (minutes % 60, "min"))
     text = " ".join(f"{count} {unit}" for count, unit in parts if count) or "0 min"
     return f"at least {text}" if rest else text
+
+
+_SHOWN = 8
+"""How many kinds of goods are shown of one market."""
+
+
+def seen_text(seen: SeenMarket, reached: Iterable[Reach], when: str = "") -> Iterator[str]:
+    """What a gateway reaches in the market that it saw, in lines: video, then the models that most offer."""
+    rows = sorted(reached, key=lambda reach: (reach.goods != VIDEO, -reach.offers))
+    odd = f", and {seen.unreadable:,} in a form that nobody can read" if seen.unreadable else ""
+    yield f"{seen.gateway} saw{when} {counted(len(seen.orchestrators), 'orchestrator')}{odd}:"
+    yield from (f"    {goods_text(reach.goods)}: {reach_text(reach)}" for reach in rows[:_SHOWN])
+    if len(rows) > _SHOWN:
+        yield f"    and {len(rows) - _SHOWN} more models"
+
+
+def recorded_text(fleet: Fleet, recorded: Recorded) -> str:
+    """What each gateway of the fleet reaches in the market that it saw."""
+    markets, lines = {market.gateway: market for market in recorded.market}, [""]
+    for name in fleet.gateways if fleet.on_chain else ():
+        if name in markets:
+            lines += seen_text(markets[name], reaches(fleet, markets[name]), f", at {recorded.time},")
+        else:
+            lines.append(f"nobody recorded at {recorded.time} what {name} saw")
+    return "\n".join(lines) + "\n"
+
+
+def goods_text(goods: Goods) -> str:
+    """What is sold, in words; strangers choose the ids of models."""
+    return "video" if goods == VIDEO else visible(" ".join(goods))[:100]
+
+
+def reach_text(reach: Reach) -> str:
+    """Who sells at a cap, and the nearest price above it. Prices of models are those before redemption costs."""
+    if not reach.offers:
+        return "nobody offers it"
+    if not reach.known or reach.cap is None:
+        return (
+            f"{reach.offers} offer it, and {'the cap takes any price' if reach.known else 'its cap in wei is unknown'}"
+        )
+    text = f"{reach.sell} of {reach.offers} sell at its cap of {number_text(reach.cap, 9)} wei a pixel"
+    text += "" if reach.nearest is None else f"; the nearest above it asks {number_text(reach.nearest, 9)}"
+    return text if reach.goods == VIDEO else f"{text}, before redemption costs"

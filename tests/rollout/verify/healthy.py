@@ -8,7 +8,7 @@ not from what is checked.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +27,7 @@ from fleetc.rollout.verify.data import AVATARS, Back, Finding, Inquiry
 from fleetc.rollout.verify.judge import Verdict, judge
 from fleetc.rollout.verify.public import findings, places_of
 from fleetc.rollout.verify.questions import questions_of
+from fleetc.upstream import PIPELINES
 from fleetc.upstream.live_settings import LIVE_SETTINGS
 from tests.host_program.program import loaded
 
@@ -39,6 +40,33 @@ OTHERS = "https://elsewhere.example.net:8935"
 ELSEWHERE = "404 page not found\n"
 _SOLD = {"hour": (3600, "seconds"), "720p": (3600 * 1280 * 720 * 30, "720p-pixel-seconds"), "fixed": (1, "fixed")}
 """Of the node's units of a price: how many of those that clients find it has, and what they are called."""
+
+
+ACCOUNT = "0x" + "ab" * 20
+
+
+def seller(
+    uri: str, price: Fraction | int, account: str = ACCOUNT, models: Mapping[tuple[int, str], int | None] | None = None
+) -> Json:
+    """An orchestrator as a gateway lists it, with its price and those of its models; None is no price of its own."""
+    wei = Fraction(price)
+    offered: Json = {}
+    for number, model in models or {}:
+        offered.setdefault(str(number), {"models": {}})["models"][model] = {"warm": True, "capacity": 1}
+    return {
+        "address": account, "local_address": account, "orch_uri": uri,
+        "capabilities": {
+            "bitstring": [sum(1 << bit for bit in (*range(13), 14, 26, *map(int, offered)))], "capacities": {"0": 1},
+            "version": "0.9.1", "constraints": {"PerCapability": offered},
+        },
+        "price_info": {"pricePerUnit": wei.numerator, "pixelsPerUnit": wei.denominator},
+        "capabilities_prices": [
+            {"pricePerUnit": own, "pixelsPerUnit": 1, "capability": number, "constraint": model}
+            for (number, model), own in (models or {}).items()
+            if own is not None
+        ],
+        "hardware": None,
+    }  # fmt: skip
 
 
 class World:
@@ -218,7 +246,7 @@ class World:
         if path == "/getNetworkCapabilities":
             if not talks_to_chain(self.fleet, node):
                 return 500, "network capabilities not available\n"
-            return 200, {"capabilities_names": {"27": "Text to image"}, "orchestrators": [{"orch_uri": OTHERS}]}
+            return 200, {"capabilities_names": {"27": "Text to image"}, "orchestrators": self._seen()}
         if path == "/ethAddr":
             wallet = getattr(node.settings, "wallet", None)
             return 200, str(self.fleet.wallets[wallet].address) if wallet else ""
@@ -270,6 +298,22 @@ class World:
             for name, flag in (("SessionLimit", "maxSessions"), ("PricePerUnit", "pricePerUnit")):
                 found |= {name: int(live[flag])} if live.get(flag, "").isdigit() else {}
         return found
+
+    def _seen(self) -> list[Json]:
+        """What gateways see: the orchestrators of the fleet as the spec has them, and a cheap one of others."""
+        found = [seller(OTHERS, 1, models={(27, "SG161222/RealVisXL_V4.0_Lightning"): 1})]
+        for name, settings in self.fleet.orchestrators.items():
+            price = settings.price if settings.price and settings.price.currency == "wei" else None
+            models = [*settings.models, *(use for one in self._workers(name) for use in one.settings.models)]
+            sold = ((PIPELINES[m.pipeline].capability, m.id) for use in models for m in [self.fleet.models[use.use]])
+            wei = Fraction(price.amount) / price.pixels if price else Fraction(1)
+            account = str(self.fleet.wallets[settings.wallet].address) if settings.wallet else ACCOUNT
+            found.append(seller(f"https://{self.place(name)}", wei, account, dict.fromkeys(sold)))
+        return found
+
+    def _workers(self, orchestrator: str) -> list[Any]:
+        workers = self.fleet.workers_by_orchestrator.get(orchestrator, ())
+        return [one for one in workers if hasattr(one.settings, "models")]
 
     def _runners(self, orchestrator: str) -> list[Json]:
         """What clients find there; one that registers itself has a number in its URL."""

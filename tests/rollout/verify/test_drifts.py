@@ -16,7 +16,7 @@ from fleetc.online.public import UrlAnswer
 from fleetc.rollout.hosts.events import Event
 from fleetc.rollout.verify import judge
 from fleetc.rollout.verify.data import Back
-from tests.rollout.verify.healthy import ETH, World
+from tests.rollout.verify.healthy import ETH, OTHERS, Json, World, seller
 from tests.support import compile_text, compiled_example, example_text, for_each
 
 Change = Callable[[World], object]
@@ -105,6 +105,26 @@ def on_chain(world: World, node: str, **said: object) -> None:
         for one in [one for one in host["registrations"] if one["nodes"] == [node]]:
             host["registrations"].remove(one)
             host["registrations"] += [{"nodes": [node], **said}] if said else []
+
+
+def seen(world: World) -> list[Json]:
+    """What the gateway gate sees: somebody cheap with a model, and the orchestrator orch."""
+    (name,) = world.ids("gate", "/getNetworkCapabilities")
+    entries: list[Json] = world.answers[name][1]["orchestrators"]
+    return entries
+
+
+DEAR = {
+    "pricePerUnit": 5_000_001,
+    "pixelsPerUnit": 1,
+    "capability": 27,
+    "constraint": "SG161222/RealVisXL_V4.0_Lightning",
+}
+"""A price of a model, one wei above the cap of gate."""
+
+
+def market(world: World, *entries: object) -> None:
+    world.change("gate", "/getNetworkCapabilities", orchestrators=list(entries))
 
 
 def silent(world: World, *urls: str, status: int = 0) -> None:
@@ -314,6 +334,33 @@ PLANTED = {
         lambda w: w.change("us-video-2", "/status", BroadcasterPrices={"default": "1400.5"}, PricePerUnit="2801/2"),
         drift("price-above-cap-now", "gateways.us-live"),
         drift("set-at-run-time", "orchestrators.us-video-2.price"),
+    ),
+    # The market that gateways see.
+    "nobody sells video at the cap": dual(
+        lambda w: market(w, *({**one, "price_info": {"pricePerUnit": 2401, "pixelsPerUnit": 1}} for one in seen(w))),
+        warning("nobody-sells-at-cap", "gateways.gate.max_price"),
+        warning("orchestrator-seen-otherwise", ORCH),
+    ),
+    "nobody offers a model with a cap": dual(
+        lambda w: market(w, *({**one, "capabilities_prices": [DEAR]} for one in seen(w))),
+        warning("nobody-sells-at-cap", "gateways.gate.max_model_prices.realvis"),
+    ),
+    "an orchestrator that no gateway sees": dual(
+        lambda w: market(w, seen(w)[0]), warning("orchestrator-seen-otherwise", ORCH)
+    ),
+    "an orchestrator that others see without its models": dual(
+        lambda w: market(w, seen(w)[0], seller(f"https://{w.place('orch')}", 1200)),
+        warning("orchestrator-seen-otherwise", ORCH),
+    ),
+    "a market of another shape": dual(
+        lambda w: w.say("gate", "/getNetworkCapabilities", {"orchestrators": {"a": 1}}), unknown("not-answered", GATE)
+    ),
+    "a market of which nobody can read an entry": dual(
+        lambda w: market(w, {"orch_uri": OTHERS}, 7), unknown("not-answered", GATE)
+    ),
+    "no market": dual(lambda w: w.say("gate", "/getNetworkCapabilities", "[", 200), unknown("not-answered", GATE)),
+    "a market that nobody asked for yet": dual(
+        lambda w: w.say("gate", "/getNetworkCapabilities", "network capabilities not available\nnull", 500)
     ),
     "a transcoder is not connected": split(
         lambda w: w.change("orch", "/status", RegisteredTranscodersNumber=1), drift("worker-not-connected", ORCH)

@@ -68,8 +68,8 @@ ASKED = {
 FACTS: list[tuple[str, str, str, Any, tuple[str, str]]] = [
     ("dual-onchain", "orch", f"{WORK_ORCH}/status", {"SessionLimit": 1}, ("session limit where work is taken", "1")),
     (
-        "dual-onchain", "gate", f"{CLI_GATE}/getNetworkCapabilities", {"orchestrators": [{}, {}, {}]},
-        ("knows the capabilities of", "3"),
+        "dual-onchain", "gate", f"{CLI_GATE}/getNetworkCapabilities", {"orchestrators": []},
+        ("knows the capabilities of", "0"),
     ),
     (
         "dual-onchain", "orch", f"{WORK_ORCH}/getOrchestratorInfo", {"capabilities": ["H.264", "Llm"]},

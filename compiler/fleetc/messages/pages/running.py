@@ -66,6 +66,17 @@ RUNNING_PAGES: dict[str, Page] = {
         "Read the reason in the message. A starting node may need a minute. If an address is out of reach here, try "
         "elsewhere, or leave it out with --no-public.",
     ),
+    "nobody-sells-at-cap": Page(
+        "No orchestrator that a gateway saw sells some work at the gateway's cap.",
+        "the gateway buys no such work. The message has the nearest price above the cap, as far as somebody offers it.",
+        "Raise the cap in the spec, or wait. Gateways ask all orchestrators every 25 minutes.",
+    ),
+    "orchestrator-seen-otherwise": Page(
+        "A gateway saw an orchestrator with another price or fewer models than the spec has, or did not see it.",
+        "buyers go by what they see. Gateways ask every 25 minutes, so it may have changed since. A price between the "
+        "one of the spec and its double is no finding: orchestrators add the cost of redeeming tickets.",
+        "Look again later. If it stays, look at its registration, its port and its workers, and deploy again.",
+    ),
     "orchestrator-not-known": Page(
         "A gateway does not know an orchestrator that the spec lists for it.",
         "it sends that orchestrator no work: it started with another list, or cannot reach it.",

@@ -6,11 +6,13 @@ In: a fleet, its blueprint, what hosts and public addresses answered. Out: findi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import NamedTuple
 
 from fleetc.analysis.funds import funds
 from fleetc.analysis.prices import prices_of
+from fleetc.analysis.seen_market import SeenMarket
 from fleetc.blueprint.blueprint import RUNNERS, Blueprint, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.lower.common import account
@@ -43,6 +45,7 @@ CHECKS: tuple[Check, ...] = (
     peers.payments,
     runners.warm_runners,
     offers.live_runners,
+    market.nobody_sells,
 )
 
 
@@ -51,6 +54,7 @@ class Verdict(NamedTuple):
 
     findings: tuple[Finding, ...]
     facts: tuple[Fact, ...]
+    markets: tuple[SeenMarket, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -71,6 +75,7 @@ def judge(
     findings: list[Finding] = []
     facts: list[Fact] = []
     running: list[NodeSeen] = []
+    markets: list[SeenMarket] = []
     nodes = {(node.table, node.name): node for node in fleet.nodes}
     paying = {row.node: row for row in funds(fleet)}
     edges: dict[str, list[Connection]] = {}
@@ -96,9 +101,12 @@ def judge(
             findings += _of_node(seen, unanswered.get(service.name, ()))
             facts += _facts(seen)
             running.append(seen)
+            with suppress(UnknownError):  # the check of it says why
+                markets += market.seen_by(seen)
         findings += stack.findings(fleet, host, answer.replies)
         facts += stack.facts(host, answer.replies)
-    return Verdict(tuple(_once((*findings, *market.findings(fleet, blueprint, running), *public))), tuple(facts))
+    findings += market.findings(fleet, blueprint, running, markets)
+    return Verdict(tuple(_once((*findings, *public))), tuple(facts), tuple(markets))
 
 
 _OF_WALLETS = ("deposit-low", "deposit-unlocking", "reserve-low", "wallet-balance-low", "wallet-empty")

@@ -11,9 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from fleetc.analysis.funds import funds
+from fleetc.analysis.seen_market import SeenMarket
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Connection, HostBlueprint
 from fleetc.blueprint.out import out_of, running
 from fleetc.language.fleet import Fleet
+from fleetc.lower.market_words import seen_text
 from fleetc.messages.locate import Located, locate
 from fleetc.pipeline import Compiled
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
@@ -91,6 +93,7 @@ class Report(NamedTuple):
     payers: tuple[Payer, ...]
     edges: tuple[Connection, ...]
     exit_code: int
+    markets: tuple[SeenMarket, ...] = ()
 
 
 def report_of(compiled: Compiled, hosts: Collection[str], verdict: Verdict, time: str) -> Report:
@@ -118,6 +121,7 @@ def report_of(compiled: Compiled, hosts: Collection[str], verdict: Verdict, time
         payers=tuple(_payers(fleet, nodes)),
         edges=tuple(edge for edge in blueprint.edges if not ({edge.source, edge.target} & ours - seen)),
         exit_code=verdict.exit_code,
+        markets=verdict.markets,
     )
 
 
@@ -162,7 +166,14 @@ def as_data(report: Report) -> dict[str, Any]:
         ],
         "nodes": [{**node._asdict(), "facts": dict(node.facts)} for node in report.nodes],
         "funds": [payer._asdict() for payer in report.payers],
+        "market": [market.model_dump(mode="json", by_alias=True) for market in report.markets],
     }
+
+
+def market_lines(report: Report) -> Iterator[str]:
+    """The markets that gateways saw, for people."""
+    for market in report.markets:
+        yield from (leaks.masked(line) for line in seen_text(market, market.reaches))
 
 
 def _told(findings: Sequence[Finding], located: Sequence[Located]) -> Iterator[FindingRow]:

@@ -33,8 +33,8 @@ SECONDS = 8
 ALL_SECONDS = 40
 """What all answers of one host may take."""
 
-SAID_LIMIT = 256 * 1024
-"""Bytes of one answer that are handed on."""
+SAID_LIMIT = 1024 * 1024
+"""Bytes of one answer that are handed on; a gateway lists all orchestrators of the chain."""
 
 ALL_LIMIT = 8 * 1024 * 1024
 """Bytes of all answers of one host."""
