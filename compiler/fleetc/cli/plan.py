@@ -161,16 +161,22 @@ def _make(
 
 
 def _given_since(baseline: Baseline, inputs: Inputs, spec: Path, settings: Settings) -> Baseline:
-    """A recorded baseline, with the hosts at their goal that the journal says were brought there since."""
+    """A recorded baseline, with the hosts at their goal that the journal says were brought there since.
+
+    Without a journal that can be read, nothing is known of that.
+    """
     from fleetc.cli.shared.ways_back import given_last
-    from fleetc.disk.files import find_spec
+    from fleetc.disk.files import FilesError, find_spec
     from fleetc.rollout.hosts.journal import to_read
     from fleetc.rollout.plan.make import wanted_states
     from fleetc.settings import journals
 
     if all(state.known != RECORDED for state in baseline.hosts):
         return baseline
-    history = to_read(journals(settings, find_spec(spec)), inputs.blueprint.fleet).history
+    try:
+        history = to_read(journals(settings, find_spec(spec)), inputs.blueprint.fleet).history
+    except FilesError:
+        return baseline
     goals = {
         host: goal for host, goal in wanted_states(inputs).items() if given_last(history, host).release == goal.release
     }
