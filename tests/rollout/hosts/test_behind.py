@@ -59,7 +59,7 @@ def test_silent_host_and_one_in_quarantine_are_left_behind_and_come_later(world:
 @pytest.mark.parametrize(
     ("silent", "count", "text", "why"),
     [
-        ({"us-gpu-2"}, 0, NEXT, "another host cannot take part"),
+        ({"us-gpu-2"}, 0, NEXT, "not begun: us-gpu-2 cannot take part"),
         ({"us-gpu-2", "us-gpu-1"}, 1, NEXT, "2 hosts (us-gpu-1, us-gpu-2) cannot take part, and rollout.may_miss"),
         ({"eu-gpu-1"}, 1, NEXT, "is needed: eu-video-1 on eu-gpu-1 calls reward for 0x2222"),
         ({"eu-ai", "us-ai"}, 2, NEXT, "is needed: gateways that search find AI in this fleet only on eu-ai, us-ai"),

@@ -49,12 +49,13 @@ def _needed(rollout: Rollout, begun: Mapping[str, Begun], gone: Collection[str])
             yield f"{words} only on {first_of(hosts, _NAMED)}"
 
 
-def is_ready(rollout: Rollout, begun: Mapping[str, Begun], refused: str) -> bool:
-    """Whether the rollout begins: every host takes part but for those that it goes on without, and nobody refuses."""
-    unanswered = {host for host, answer in begun.items() if not answer.answered and not rollout.away(answer)}
-    ready = not refused and unanswered <= {*rollout.behind, *rollout.left}
-    rollout.behind = rollout.behind if ready else ()
-    return ready
+def stopped_by(rollout: Rollout, begun: Mapping[str, Begun], refused: str) -> str:
+    """Why the rollout does not begin: somebody refuses, or a host that it cannot go on without does not take part."""
+    known = {*rollout.behind, *rollout.left}
+    missing = [name for name, host in begun.items() if not (host.answered or rollout.away(host) or name in known)]
+    why = refused or (f"{first_of(missing, _NAMED)} cannot take part" if missing else "")
+    rollout.behind = () if why else rollout.behind
+    return why
 
 
 def with_canary(rollout: Rollout, work: list[list[str]]) -> list[list[str]]:

@@ -20,7 +20,7 @@ from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Tree
 from fleetc.planner.fates import left_hosts
 from fleetc.rollout.findings import HostFinding
 from fleetc.rollout.hosts.begun import Begun, RolloutStep, begun_of
-from fleetc.rollout.hosts.behind import fell_silent, is_ready, leave_behind, note_behind, with_canary
+from fleetc.rollout.hosts.behind import fell_silent, leave_behind, note_behind, stopped_by, with_canary
 from fleetc.rollout.hosts.events import INTERRUPTED, Event, RunResult
 from fleetc.rollout.hosts.gate import (
     ASKED_BEFORE,
@@ -145,10 +145,9 @@ def deploy_tree(
 def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
     every = (*hosts, *rollout.left)
     begun, run = rollout.ask(every)
-    refused = leave_behind(rollout, begun)
-    ready = is_ready(rollout, begun, refused)
+    halted = stopped_by(rollout, begun, leave_behind(rollout, begun))
     moves = moves_of({host: begun[host].runs for host in begun}, {host: begun[host].wants for host in begun})
-    ends = (_not_begun(rollout, begun[host], ready, "new", refused) for host in every)
+    ends = (_not_begun(rollout, begun[host], halted, "new") for host in every)
     of_hosts = tuple(_leading(rollout, begun[end.host], end) for end in ends)
     return Outcome(of_hosts, _steps(begun), True, run.last_words, moves, _findings(begun), rollout.goal.kind)
 
@@ -202,14 +201,13 @@ def _in_batches(
     every, journal = (*hosts, *rollout.left), rollout.journal
     refused, steps = leave_behind(rollout, begun), _steps(begun)
     moves, batches, blocked = order_of(rollout, begun, stated)
-    refused = refused or blocked
-    ready = is_ready(rollout, begun, refused)
-    ends = {host: _not_begun(rollout, begun[host], ready, "old", refused) for host in every}
+    halted = stopped_by(rollout, begun, refused or blocked)
+    ends = {host: _not_begun(rollout, begun[host], halted, "old") for host in every}
     dead = [name for name in stated.dead if name in journal.history.hosts or name in _names(rollout.blueprint)]
     for host in dead:
         ends[host] = _assumed_dead(rollout, host)
     reported = (*every, *dead)
-    if not ready:
+    if halted:
         return Outcome(tuple(ends[host] for host in reported), steps, False, run.last_words, moves, _findings(begun))
     _note_unchanged(rollout, begun, ends)
     note_behind(rollout)
@@ -329,10 +327,8 @@ def _brought_back(
     return changed
 
 
-def _not_begun(
-    rollout: Rollout, begun: Begun, ready: bool, ready_result: Literal["new", "old"], refused: str = ""
-) -> HostOutcome:
-    """A host that the rollout has not changed: a dry run, or before its beginning."""
+def _not_begun(rollout: Rollout, begun: Begun, halted: str, result: Literal["new", "old"]) -> HostOutcome:
+    """A host that the rollout has not changed: a dry run, or before its beginning. `halted` is why it has none."""
     outcome, away = begun.judged, rollout.away(begun)
     if away:
         return outcome._replace(result="out", reason=away)
@@ -344,10 +340,9 @@ def _not_begun(
         return _retired(rollout, outcome)
     if not begun.answered:
         return outcome._replace(result="old")
-    if ready:
-        return outcome._replace(result=ready_result, reason="")
-    why = refused or "another host cannot take part"
-    return outcome._replace(result="old", reason=f"not begun: {why}" if refused else f"not begun, because {why}")
+    if not halted:
+        return outcome._replace(result=result, reason="")
+    return outcome._replace(result="old", reason=f"not begun: {halted}")
 
 
 def _retired(rollout: Rollout, outcome: HostOutcome) -> HostOutcome:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fleetc.planner.data import UNHELPED, unhelped
+from fleetc.rollout.findings import NOT_REACHED
 from fleetc.rollout.hosts.begun import RolloutStep
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import HostOutcome
@@ -104,6 +105,12 @@ def _next(outcome: Outcome, again: str) -> Iterator[str]:
     for claim in claims:
         yield f"once the other rollout has ended: {again}"
         yield f"if it is dead: {again} {claim}"
+    for clear in sorted({found for host in of["old"] for found in _CLEAR.findall(host.reason)}):
+        yield f"once you have looked at that host: {again} {clear}"
+    away = [host.host for host in of["old"] if host.reason.startswith(NOT_REACHED)]
+    if away:
+        spec = f"[hosts.{away[0]}] out = {{ until, reason }}, or [rollout] may_miss"
+        yield f"if {first_of(away, _LISTED)} stays away, let the spec go on without it: {spec}"
     for host in of["orphan"]:
         yield f"if {host.host} is gone for good: {again} --assume-dead {host.host}"
     if of["unwell"] and outcome.kind == "deploy":
@@ -119,6 +126,7 @@ def _next(outcome: Outcome, again: str) -> Iterator[str]:
 
 
 _DEAD = re.compile(r" --assume-dead[ =]\S+")
+_CLEAR = re.compile(r"--clear [\w.-]+")
 _CLAIM = re.compile(r"--take-over \w+")
 _DIAGNOSED, _LISTED = 3, 20
 
