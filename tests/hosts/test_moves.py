@@ -309,7 +309,7 @@ def test_host_out_of_service_stops_stays_away_and_comes_back(fleet: Moving) -> N
 
 def test_of_two_rollouts_one_wins(fleet: Moving) -> None:
     """The second one first shares the journal with the first, then it is another controller."""
-    price = fleet.release("slow=4")
+    price = fleet.release("slow=6")
     first = fleet.begin()
     in_phase(fleet.hosts["one"], "switching", "watching")
     same = fleet.deploy()
