@@ -14,7 +14,7 @@ from fleetc.text.encoders import promql_string
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 JUDGED = {
-    "risen": "({number} unless {number} offset 4m == {number})",
+    "risen": "{number} unless {number} offset 4m == {number}",
     "spans": "count_over_time((count by ({kept}) ({risen}))[{window}:4m])",
     "failing": "{spans} >= 3 unless on ({kept}) (count by ({kept}) ({cured} unless {cured} offset {window} == {cured}) "
     "unless on ({kept}) count_over_time((count by ({kept}) ({risen}))[16m:4m]) >= 3)",
