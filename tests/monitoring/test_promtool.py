@@ -11,8 +11,8 @@ import pytest
 
 from fleetc.text.encoders import go_template_text, promql_string
 from tests.monitoring.support import (
-    INCOME_TEST,
     HOURS_TEST,
+    INCOME_TEST,
     RULES_TEST,
     SPEC,
     files,

@@ -21,10 +21,10 @@ JUDGED = {
 }
 """How a counter of failures is judged, by placeholder, each from those before it.
 
-It has risen if it is new or has another value than 4 minutes ago: a node writes most counters only at their first event,
-and a restart takes them away, neither of which is an increase to Prometheus. `spans` counts the spans of 4 minutes of the
-window in which it rose, so that a burst counts as one. It is failing with three of them: within 16 minutes where some
-attempts succeed, and within the whole window where none does.
+It has risen if it is new or has another value than 4 minutes ago: a node writes most counters only at their first
+event, and a restart takes them away, neither of which is an increase to Prometheus. `spans` counts the spans of 4
+minutes of the window in which it rose, so that a burst counts as one. It is failing with three of them: within 16
+minutes where some attempts succeed, and within the whole window where none does.
 """
 
 

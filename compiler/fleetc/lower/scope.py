@@ -164,7 +164,9 @@ def _lists(scope: Scope) -> Iterator[Subject]:
 
 
 def _gateways_with_lists(scope: Scope) -> Iterator[Subject]:
-    found = [node for node in _video_gateways(scope) if isinstance(node.settings, Gateway) and node.settings.orchestrators]
+    found = [
+        node for node in _video_gateways(scope) if isinstance(node.settings, Gateway) and node.settings.orchestrators
+    ]
     if found:
         origin = derived("gateways with a list of orchestrators", *((*node.path, "orchestrators") for node in found))
         yield Subject("", {"gateways": "|".join(node.name for node in found)}, (), (origin,), {})
