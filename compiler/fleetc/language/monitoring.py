@@ -220,8 +220,8 @@ class Monitoring(Base):
     )
     runway_low: WholeSeconds | None = Field(
         None,
-        description="The deposit runs out soon if it lasts less than this at the rate of the last hour, or of the last day "
-        'where that is higher; "24h" by default.',
+        description="The deposit runs out soon if it lasts less than this at the rate of the last hour, or of the last "
+        'day where that is higher; "24h" by default.',
         examples=["24h"],
     )
     declined_high: Share = Field(
