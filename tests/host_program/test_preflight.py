@@ -130,8 +130,8 @@ def test_files(host: Host, tmp_path: Path) -> None:
         assert host.codes({"need": need, "subject": str(good)}) == []
     assert host.codes({"need": "password-file", "subject": str(empty)}) == ["password-file-not-empty"]
     good.write_text("word\n")
-    (found,) = host.asks({"need": "password-file", "subject": str(good)})
-    assert (found["code"], found["severity"]) == ("password-file-newline", "warning")
+    newline = host.asks({"need": "password-file", "subject": str(good)})
+    assert [(one["code"], one["severity"]) for one in newline] == [("password-file-newline", "warning")]
     assert host.codes({"need": "password-file", "subject": str(tmp_path)}) == ["password-file-not-empty"]
     assert host.codes({"need": "password-file", "subject": "/nowhere"}) == ["password-file-not-empty"]
     doors = [path for path in (tmp_path, *tmp_path.parents) if not path.stat().st_mode & 0o001]
