@@ -123,12 +123,15 @@ def test_release_of_another_host(host: Host) -> None:
 
 def test_files(host: Host, tmp_path: Path) -> None:
     good, empty = tmp_path / "good", tmp_path / "empty"
-    for path, text in ((good, "word\n"), (empty, " \n")):
+    for path, text in ((good, "word"), (empty, " \n")):
         path.write_text(text)
         path.chmod(0o600)
     for need in ("file", "password-file"):
         assert host.codes({"need": need, "subject": str(good)}) == []
     assert host.codes({"need": "password-file", "subject": str(empty)}) == ["password-file-not-empty"]
+    good.write_text("word\n")
+    newline = host.asks({"need": "password-file", "subject": str(good)})
+    assert [(one["code"], one["severity"]) for one in newline] == [("password-file-newline", "warning")]
     assert host.codes({"need": "password-file", "subject": str(tmp_path)}) == ["password-file-not-empty"]
     assert host.codes({"need": "password-file", "subject": "/nowhere"}) == ["password-file-not-empty"]
     doors = [path for path in (tmp_path, *tmp_path.parents) if not path.stat().st_mode & 0o001]
@@ -191,6 +194,7 @@ def test_file_that_the_user_of_nodes_cannot_read(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_user_of_nodes_that_does_not_exist_is_the_cause(host: Host, keystore: Json, tmp_path: Path) -> None:
     host.program = loaded(host.root)  # asks the kernel as the user of nodes, or as nobody
+    (tmp_path / "password").write_text("hunter2")
     for file in (tmp_path / "password", Path(keystore["subject"], "UTC--1")):
         file.chmod(0o600)
     needs = [keystore, {"need": "password-file", "subject": keystore["password"]}]

@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 SPEC = (HERE / "fleet.toml").read_text(encoding="utf-8")
 RULES_TEST = HERE / "rules_test.yml"
 INCOME_TEST = HERE / "income_test.yml"
-REWARD_TEST = HERE / "reward_test.yml"
+HOURS_TEST = HERE / "hours_test.yml"
 
 
 @cache

@@ -99,7 +99,7 @@ def test_opened_listener_is_read_on_loopback_where_an_agent_is() -> None:
 
 def test_receiver_elsewhere_gives_every_host_an_agent() -> None:
     text = SPEC.replace('host = "front"\nlabels', 'receiver = "https://prometheus.example.net/api/v1/write"\nlabels')
-    text = "\n".join(line for line in text.splitlines() if not line.startswith(("webhook", "slack")))
+    text = "\n".join(line for line in text.splitlines() if not line.startswith(("webhook", "slack", "heartbeat")))
     found = watched(text)
     assert found.home == "" and [target.job for target in found.targets] == ["verify"]
     assert [agent.host for agent in found.agents] == ["front", "gpu", "second"]

@@ -7,6 +7,7 @@ are compared with what its documentation says of them.
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -89,6 +90,7 @@ prometheus = "127.0.0.1:{prometheus}"
 alertmanager_port = {alertmanager}
 node_exporter_port = {measured}
 webhook = {{ host_file = "{webhook}" }}
+heartbeat = {{ host_file = "/etc/heartbeat" }}
 """
 
 
@@ -137,6 +139,16 @@ def test_images_have_an_exact_version_and_a_digest() -> None:
         assert len(digest) == 64 and set(digest) <= set("0123456789abcdef"), name
 
 
+@pytest.mark.parametrize(
+    ("file", "program"),
+    [("alertmanager.yml", "alertmanager"), ("prometheus.yml", "prometheus"), ("agents/gpu.yml", "prometheus")],
+)
+def test_files_name_the_version_that_they_need_and_the_project_has_it(file: str, program: str) -> None:
+    (oldest,) = re.findall(r"(\d+\.\d+) or newer", files(whole())[file])
+    version = monitoring_images()[program].image.partition(":v")[2].partition("@")[0]
+    assert [int(part) for part in version.split(".")] >= [int(part) for part in oldest.split(".")]
+
+
 def test_everything_listens_on_loopback_unless_the_spec_opens_it() -> None:
     one = SPEC[: SPEC.index("[hosts.gpu]")] + '[orchestrators.orch]\nhost = "front"\nmode = "video"\nmonitor = true\n'
     one = one.replace('"arbitrum-one-mainnet"\nrpc = { env = "RPC_URL" }', '"offchain"')
@@ -154,7 +166,7 @@ def test_files_of_the_host_have_one_path_inside_and_outside() -> None:
     found = {name: binds(service) for name, service in project(text).items()}
     assert found == {
         "prometheus": ["/etc/rules/own.yml"],
-        "alertmanager": ["/etc/fleetc-monitoring/webhook", "/etc/fleetc-monitoring/slack"],
+        "alertmanager": [f"/etc/fleetc-monitoring/{kind}" for kind in ("webhook", "slack", "heartbeat")],
         "grafana": ["/etc/fleetc-monitoring/grafana"],
         "node-exporter": [],
     }
@@ -202,27 +214,33 @@ def test_grafana_finds_the_sources_and_the_dashboard() -> None:
     assert [name for name in found if name.endswith(".json")] == ["dashboard.json"], "Grafana reads every one"
 
 
-@pytest.mark.parametrize("kinds", [("webhook", "slack"), ("webhook",), ("slack",), ()])
+@pytest.mark.parametrize("kinds", [("webhook", "slack", "heartbeat"), ("webhook",), ("slack",), ("heartbeat",), ()])
 def test_alertmanager_accepts_its_configuration(kinds: tuple[str, ...], tmp_path: Path) -> None:
     amtool = programs.program("amtool")
     text = "\n".join(
-        line for line in SPEC.splitlines() if line.partition(" ")[0] not in {"webhook", "slack"} - {*kinds}
+        line for line in SPEC.splitlines() if line.partition(" ")[0] not in {"webhook", "slack", "heartbeat"} - {*kinds}
     )
     config = files(compile_text(text))["alertmanager.yml"]
     parsed = yaml.safe_load(config)
-    (receiver,) = parsed["receivers"]
-    assert set(receiver) == {"name", *(f"{kind}_configs" for kind in kinds)}
-    (tmp_path / "alertmanager.yml").write_text(of_debian(config, {"webhook": "http://127.0.0.1/"}), encoding="utf-8")
+    people, *others = parsed["receivers"]
+    assert set(people) == {"name", *(f"{kind}_configs" for kind in kinds if kind != "heartbeat")}
+    assert [other["name"] for other in others] == [kind for kind in kinds if kind == "heartbeat"]
+    urls = dict.fromkeys(("webhook", "heartbeat"), "http://127.0.0.1/")
+    (tmp_path / "alertmanager.yml").write_text(of_debian(config, urls), encoding="utf-8")
     done = programs.run(amtool, "check-config", tmp_path / "alertmanager.yml", cwd=tmp_path, home=tmp_path)
     assert done.returncode == 0, done.stderr
-    words = ("config", "routes", "test", f"--config.file={tmp_path / 'alertmanager.yml'}", "severity=warning")
-    assert programs.run(amtool, *words, cwd=tmp_path, home=tmp_path).stdout == "people\n"
+    words = ("config", "routes", "test", f"--config.file={tmp_path / 'alertmanager.yml'}")
+    listener = "heartbeat" if "heartbeat" in kinds else "people"
+    for label, receiver in (("severity=warning", "people"), ("alertname=Heartbeat", listener)):
+        assert programs.run(amtool, *words, label, cwd=tmp_path, home=tmp_path).stdout == f"{receiver}\n"
 
 
 def of_debian(config: str, urls: dict[str, str]) -> str:
     """A configuration for Debian's Alertmanager, 0.25: it reads a webhook's URL from the configuration alone."""
     lines = (
-        f'      - url: "{urls["webhook"]}"' if line.startswith("      - url_file:") else line
+        f'      - url: "{urls["heartbeat" if "heartbeat" in line else "webhook"]}"'
+        if line.startswith("      - url_file:")
+        else line
         for line in config.splitlines()
     )
     return "\n".join((*lines, ""))
@@ -306,11 +324,12 @@ def test_targets_are_up_and_an_alert_arrives(tmp_path: Path) -> None:
         served = {name: stack.enter_context(serving()) for name in ("gate", "orch", "verified")}
         own = {name: free_port() for name in ("prometheus", "alertmanager", "blackbox", "measured")}
         url, told = stack.enter_context(hooked())
+        heard, beats = stack.enter_context(hooked())
         compiled = compile_text(LOOP.format(**served, **own, webhook=tmp_path / "url"))
         assert compiled.checked.diagnostics == ()
         folder = lay_out(compiled, tmp_path / "project")
         config = folder / "alertmanager.yml"
-        text = of_debian(config.read_text(encoding="utf-8"), {"webhook": url})
+        text = of_debian(config.read_text(encoding="utf-8"), {"webhook": url, "heartbeat": heard})
         config.write_text(
             text.replace("  receiver: people\n", "  receiver: people\n  group_wait: 1s\n"), encoding="utf-8"
         )
@@ -323,6 +342,8 @@ def test_targets_are_up_and_an_alert_arrives(tmp_path: Path) -> None:
                 data = tmp_path / f"{name}-{agent}"
                 words = command(name, service["command"], (folder / file).parent, data, agent=agent)
                 words = [word.replace("--path.rootfs=/host", "--path.rootfs=/") for word in words]
+                if name == "prometheus" and not agent:  # the heartbeat is raised before Alertmanager listens
+                    words.append("--rules.alert.resend-delay=1s")
                 stack.enter_context(running(tmp_path / f"{name}{'-agent' * agent}.log", *words))
                 if not agent:
                     answers(service["healthcheck"]["test"][-1])
@@ -336,9 +357,11 @@ def test_targets_are_up_and_an_alert_arrives(tmp_path: Path) -> None:
         full = waited(own["prometheus"], 'max by (host) (node_filesystem_size_bytes{fleet="loop", job="node"})', 2, log)
         assert {one["metric"]["host"] for one in full} == {"front", "gpu"}
         end = time.monotonic() + 60
-        while not any(alert["labels"]["alertname"] == "VerifyDrift" for alert in told):
-            assert time.monotonic() < end, told
+        while not (beats and any(alert["labels"]["alertname"] == "VerifyDrift" for alert in told)):
+            assert time.monotonic() < end, (beats, told)
             time.sleep(0.2)
         drift = next(alert for alert in told if alert["labels"]["alertname"] == "VerifyDrift")
         assert (drift["status"], drift["labels"]["host"], drift["labels"]["node"]) == ("firing", "front", "gate")
         assert drift["annotations"]["summary"] == "What runs on host front is not what the spec says"
+        assert {alert["labels"]["alertname"] for alert in beats} == {"Heartbeat"}
+        assert "Heartbeat" not in {alert["labels"]["alertname"] for alert in told}

@@ -11,8 +11,8 @@ import pytest
 
 from fleetc.text.encoders import go_template_text, promql_string
 from tests.monitoring.support import (
+    HOURS_TEST,
     INCOME_TEST,
-    REWARD_TEST,
     RULES_TEST,
     SPEC,
     files,
@@ -23,7 +23,7 @@ from tests.monitoring.support import (
 )
 from tests.support import EXAMPLES, compile_text, compiled_example
 
-RULE_TESTS = (RULES_TEST, INCOME_TEST, REWARD_TEST)
+RULE_TESTS = (RULES_TEST, INCOME_TEST, HOURS_TEST)
 
 pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
@@ -68,7 +68,7 @@ def test_every_alert_has_a_unit_test() -> None:
         ("[monitoring]", '[monitoring]\ngpu_memory_high = "84%"', RULES_TEST),
         ("[monitoring]", '[monitoring]\ndisk_high = "91%"', RULES_TEST),
         ("[monitoring]", "[monitoring]\nrestarts_high = 2", RULES_TEST),
-        ("[monitoring]", '[monitoring]\nreward_round = "30h"', REWARD_TEST),
+        ("[monitoring]", '[monitoring]\nreward_round = "30h"', HOURS_TEST),
         ('name = "stage"', 'name = "other"', RULES_TEST),
         ("[monitoring]", '[monitoring]\nrunway_low = "23h"', INCOME_TEST),
         ("[monitoring]", '[monitoring]\ndeclined_high = "9%"', INCOME_TEST),

@@ -138,7 +138,7 @@ class HostProject(NamedTuple):
 
 
 class Notified(NamedTuple):
-    """The receiver of Alertmanager: `kind` is webhook or slack, `file` has the URL."""
+    """A receiver of Alertmanager: `kind` is webhook, slack or heartbeat, `file` has the URL."""
 
     kind: str
     file: Chosen[str]

@@ -118,6 +118,7 @@ def _programs_view(watched: MonitoringBlueprint, programs: Programs, mark: Mark)
         "alertmanager": mark(programs.alertmanager.value, programs.alertmanager.origin),
         "webhooks": _files_of("webhook", programs, mark),
         "slacks": _files_of("slack", programs, mark),
+        "heartbeats": _files_of("heartbeat", programs, mark),
     }
 
 

@@ -275,7 +275,9 @@ class Avatars(Base):
     )
     ops: Ops | None = Field(None, description="How remote operations are signed; unsigned by default.")
     runner_token: Secret | None = Field(
-        None, description="Token that script runners require; the payments service sends none."
+        None,
+        description="Token that script runners require; the payments service sends none. Where a control plane steers "
+        "the rotator, its configuration owns the tokens.",
     )
     recordings_token: Secret | None = Field(
         None, description="Token that recorders require; the payments service sends none."

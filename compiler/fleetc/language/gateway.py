@@ -275,7 +275,7 @@ class Buyer(ChainSettings):
 
 
 class Gateway(Buyer):
-    """A gateway accepts streams and AI requests, finds orchestrators and pays them."""
+    """A gateway (broadcaster) takes streams and AI requests and pays orchestrators."""
 
     mode: Mode = Field(description="What it serves: video, ai, or dual for both on one port.")
     http: Listener | None = Field(None, description="HTTP listener for streams and AI requests; loopback by default.")

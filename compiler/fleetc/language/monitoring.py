@@ -161,6 +161,12 @@ class MonitoringProject(Base):
         "by user 65534.",
         examples=[{"host_file": "/etc/fleetc-monitoring/slack"}],
     )
+    heartbeat: HostFile | None = Field(
+        None,
+        description="File with the URL that Alertmanager calls every minute while all is well, readable by user 65534. "
+        "A service elsewhere listens there, and calls you when that stops: a host that is down sends no alert.",
+        examples=[{"host_file": "/etc/fleetc-monitoring/heartbeat"}],
+    )
 
 
 class Monitoring(Base):
@@ -214,8 +220,8 @@ class Monitoring(Base):
     )
     runway_low: WholeSeconds | None = Field(
         None,
-        description="The deposit runs out soon if, at what was spent within the last day, it lasts less than this; "
-        '"24h" by default.',
+        description="The deposit runs out soon if it lasts less than this at the rate of the last hour, or of the last "
+        'day where that is higher; "24h" by default.',
         examples=["24h"],
     )
     declined_high: Share = Field(

@@ -23,6 +23,7 @@ _WORDS = {
     "grafana_password": "file with the password of Grafana's admin",
     "webhook": "file with the URL that Alertmanager sends alerts to",
     "slack": "file with the URL of Alertmanager's Slack webhook",
+    "heartbeat": "file with the URL of the service that notices a silent Alertmanager",
     "receiver_token": "file with the bearer token for the receiver of metrics",
     "rule_files": "file with your own rules for Prometheus",
 }

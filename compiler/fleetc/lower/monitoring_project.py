@@ -143,6 +143,6 @@ def _url(listener: Chosen[Listener]) -> Chosen[str]:
 
 
 def _notified(project: MonitoringProject) -> Iterator[Notified]:
-    for kind, secret in (("webhook", project.webhook), ("slack", project.slack)):
+    for kind, secret in (("webhook", project.webhook), ("slack", project.slack), ("heartbeat", project.heartbeat)):
         if secret is not None:
             yield Notified(kind, Chosen(secret.name, given(*in_force.PROJECT, kind)))

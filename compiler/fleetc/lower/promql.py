@@ -13,12 +13,18 @@ from decimal import Decimal
 from fleetc.text.encoders import promql_string
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-RISING = (
-    "sum by ({kept}) (increase({number}[{window}])) > 0 or "
-    "sum by ({kept}) ({number} unless {number} offset {window}) > 0"
-)
-"""Whether a counter rose within a window. A node writes most counters only at their first event, which Prometheus does
-not see as an increase. So a new series is a rise too.
+JUDGED = {
+    "risen": "{number} unless {number} offset 4m == {number}",
+    "spans": "count_over_time((count by ({kept}) ({risen}))[{window}:4m])",
+    "failing": "{spans} >= 3 unless on ({kept}) (count by ({kept}) ({cured} unless {cured} offset {window} == {cured}) "
+    "unless on ({kept}) count_over_time((count by ({kept}) ({risen}))[16m:4m]) >= 3)",
+}
+"""How a counter of failures is judged, by placeholder, each from those before it.
+
+It has risen if it is new or has another value than 4 minutes ago: a node writes most counters only at their first
+event, and a restart takes them away, neither of which is an increase to Prometheus. `spans` counts the spans of 4
+minutes of the window in which it rose, so that a burst counts as one. It is failing with three of them: within 16
+minutes where some attempts succeed, and within the whole window where none does.
 """
 
 

@@ -163,6 +163,15 @@ def _lists(scope: Scope) -> Iterator[Subject]:
         yield Subject(listed, words, (TargetLabel("listed", listed, origin),), (origin,), {})
 
 
+def _gateways_with_lists(scope: Scope) -> Iterator[Subject]:
+    found = [
+        node for node in _video_gateways(scope) if isinstance(node.settings, Gateway) and node.settings.orchestrators
+    ]
+    if found:
+        origin = derived("gateways with a list of orchestrators", *((*node.path, "orchestrators") for node in found))
+        yield Subject("", {"gateways": "|".join(node.name for node in found)}, (), (origin,), {})
+
+
 Subjects = Callable[[Scope], Iterator[Subject]]
 
 SUBJECTS: dict[str, Subjects] = {
@@ -178,6 +187,7 @@ SUBJECTS: dict[str, Subjects] = {
     "planned lowest gas price": _planned_as("the lowest gas price", lowest_gas_price, CHAIN_TABLES),
     "planned highest gas price": _planned_as("the highest gas price", highest_gas_price, CHAIN_TABLES),
     "list of orchestrators": _lists,
+    "gateways with a list": _gateways_with_lists,
 }
 
 # --- conditions -------------------------------------------------------------------------------------
@@ -254,6 +264,11 @@ def _verified(scope: Scope, subject: Subject) -> tuple[Origin, ...]:
     return () if scope.settings.verify_every is None else (given("monitoring", "verify_every"),)
 
 
+def _heard(scope: Scope, subject: Subject) -> tuple[Origin, ...]:
+    project = scope.settings.project
+    return () if project is None or project.heartbeat is None else (given("monitoring", "project", "heartbeat"),)
+
+
 def _probes(service: str) -> Condition:
     return lambda scope, subject: tuple(
         r.origin for r in scope.readings if r.probe is not None and r.probe.service == service
@@ -279,6 +294,7 @@ CONDITIONS: dict[str, Condition] = {
     "tickets are redeemed": _some("nodes that redeem tickets", _on_chain("orchestrators", "redeemers")),
     "prices are told": _some("nodes with prices", _on_chain("gateways", "orchestrators", "remote_signers")),
     "fleetc verify is run": _verified,
+    "somebody listens for the heartbeat": _heard,
     "video is served": _some("nodes that serve video", _video),
     "gateways serve video": _some("gateways for video", _video_gateways),
     "gateways serve AI": _some("gateways for AI", _ai_gateways),

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from fleetc.blueprint.monitoring import VARIABLES, Alert, Live, Panel, Query, Said
 from fleetc.language.monitoring import Monitoring
 from fleetc.language.quantities import Duration
-from fleetc.lower.promql import RISING, PromQL, Value, chosen, fill
+from fleetc.lower.promql import JUDGED, PromQL, Value, chosen, fill
 from fleetc.lower.scope import CONDITIONS, SUBJECTS, Condition, Scope, Subject, Subjects
 from fleetc.upstream import load
 
@@ -34,7 +34,7 @@ LIVE = {
 }
 """What an alert can fill into a sentence, by the word in angle brackets that marks the place."""
 DRAWN: dict[str, Value] = {"chosen": chosen(VARIABLES), "chosen_hosts": chosen(("host", "region"))}
-JUDGED: dict[str, Value] = dict.fromkeys(DRAWN, PromQL(""))
+UNFILTERED: dict[str, Value] = dict.fromkeys(DRAWN, PromQL(""))
 """The selection in the dashboard filters numbers in graphs, never those in alerts."""
 
 
@@ -56,6 +56,7 @@ class AlertRow(NamedTuple):
     description: str
     number: str | Mapping[str, str] = ""
     window: str = ""
+    cured: str = ""
     threshold: int | str | None = None
     share_of: str = ""
 
@@ -166,7 +167,7 @@ def _alert(scope: Scope, row: AlertRow, subject: Subject) -> Alert | None:
     why = row.when(scope, subject)
     if not why:
         return None
-    values, words = _values(scope, subject, row, JUDGED), {**LIVE, **subject.words}
+    values, words = _values(scope, subject, row, UNFILTERED), {**LIVE, **subject.words}
     limit = _limit(scope, subject, row)
     if limit is not None:
         values["threshold"] = limit
@@ -223,7 +224,11 @@ def _values(scope: Scope, subject: Subject, row: AlertRow | None, filters: Mappi
         values["number"] = PromQL(fill(number, values))
     if row and row.window:
         values["window"] = PromQL(_window(scope, row))
-        values["rising"] = PromQL(fill(RISING, values))
+        if row.cured:
+            values["cured"] = PromQL(fill(row.cured, values))
+        for name, text in JUDGED.items():
+            if row.cured or name != "failing":
+                values[name] = PromQL(fill(text, values))
     return values
 
 

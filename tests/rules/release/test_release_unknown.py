@@ -51,6 +51,11 @@ def test_newer_release(snapshot: SnapshotAssertion) -> None:
     assert flagged(_release("v2026.10.2-alpha.12"), CODE, Severity.WARNING) == snapshot
 
 
+def test_date_before_the_first_release_of_that_form() -> None:
+    early = flagged(_release("v2025.11.2-alpha.1"), CODE, Severity.WARNING)
+    assert "the first release in date form is of March 2026, v2026.2.28-alpha.1" in early
+
+
 def test_known_releases_are_fine() -> None:
     for release in ("v1.3.5", "v1.3.6", "v2026.2.28-alpha.1", "v2026.3.1-alpha.1"):
         silent(_release(release))

@@ -125,6 +125,11 @@ HOST_PAGES: dict[str, Page] = {
         "two hosts would run the same nodes.",
         "Correct the address in the spec; if the host has a new name, deploy with --renamed HOST once.",
     ),
+    "password-file-newline": Page(
+        "The password file of a wallet ends in a newline.",
+        "the node ignores it, but a program that does not would use another password.",
+        "Nothing for the node; for other programs write the file with printf %s.",
+    ),
     "password-file-not-empty": Page(
         "The password file of a wallet is missing or empty.",
         "the node then takes the path of the file for the password and cannot open its key.",

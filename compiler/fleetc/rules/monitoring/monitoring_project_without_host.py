@@ -40,7 +40,7 @@ from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.text.suggestions import one_of
 
-CENTRAL = ("grafana", "grafana_password", "alertmanager_port", "webhook", "slack")
+CENTRAL = ("grafana", "grafana_password", "alertmanager_port", "webhook", "slack", "heartbeat")
 """The fields that only concern the host of Prometheus."""
 
 

@@ -71,6 +71,9 @@ def _avatar(tag: AvatarTag, place: Path) -> Diagnostic:
         )
     older = [known for known in avatar.RELEASES if known < tag.release]
     taken = f"it assumes that it works like {older[-1]}" if older else "it is older than all known ones"
+    first = next(known for known in avatar.RELEASES if known.dated)
+    if tag.release.dated and tag.release < first:
+        taken += f"; the first release in date form is of March 2026, {first}"
     return warning(
         _CODE,
         f"this version of fleetc does not know the release {tag}: {taken}",

@@ -14,7 +14,10 @@ from ..system import Ids
 
 Finding = tuple[str, str]
 
-WARNINGS = ("deposit-low", "deposit-unlocking", "file-open-to-all", "reserve-low", "wallet-balance-low")
+WARNINGS = (
+    *("deposit-low", "deposit-unlocking", "file-open-to-all", "password-file-newline", "reserve-low"),
+    "wallet-balance-low",
+)
 """Codes of findings that keep no release from running: people top up money and close files while nodes run."""
 
 AFTER_ROLLOUTS = ("registration",)

@@ -25,8 +25,11 @@ def check_password_file(need: Json, asked: Asked) -> Iterator[Finding]:
     if not os.path.isfile(path):
         yield "password-file-not-empty", "there is no file %s, which must hold the password of the account" % path
         return
-    if not (read(path) or b"").strip():
+    text = read(path) or b""
+    if not text.strip():
         yield "password-file-not-empty", "%s is empty: the node would take the path itself for the password" % path
+    elif text.endswith(b"\n"):
+        yield "password-file-newline", "%s ends in a newline, which the node does not take for the password" % path
     yield from check_file(need, asked)
     yield from open_to_all(path)
 
