@@ -221,3 +221,19 @@ def test_half_typed_table_hides_nothing_that_is_wrong_elsewhere() -> None:
         assert [place.line for place in wrong if place.text.startswith("prise")] == expected, typed[:length]
         unreadable += not snapshot.read
     assert unreadable > 20
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('remove = ["hosts.us-ai", "wallets.payer"]\n', '"wallets.payer"'),
+        ('[gateways.eu-live]\nmax_price = "1 wei / pixel"\n', '"1 wei / pixel"'),
+    ],
+)
+def test_what_an_overlay_breaks_elsewhere_stands_at_its_cause(text: str, place: str) -> None:
+    (base,) = example_sources("two-regions")
+    over = Source("staging.toml", text)
+    shown = state.check([base, over], None, date(2026, 1, 1), Snapshot())
+    moved = [state.caused(item, over.name, Page(text)).primary for item in shown.located]
+    lines = [""] + text.split("\n")
+    assert place in [lines[one.line][one.column - 1 : one.end_column - 1] for one in moved]

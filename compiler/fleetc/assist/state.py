@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import takewhile
 from typing import Any
 
 from fleetc import fixes
 from fleetc.analysis.capacity import capacity
 from fleetc.analysis.demand import GpuLoad
+from fleetc.assist.page import Page
 from fleetc.blueprint.market import MarketTables
 from fleetc.language.fleet import Fleet
 from fleetc.lower.market import lower_market
@@ -22,8 +24,9 @@ from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Fix, Path
 from fleetc.policy.judging import Policies
 from fleetc.text import leaks
-from fleetc.toml.document import Document, Source
+from fleetc.toml.document import REMOVE, Document, Source
 from fleetc.toml.edits import TextEdit
+from fleetc.toml.scan import parse_key
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,11 @@ def check(sources: Sequence[Source], policies: Policies | None, today: date, bef
     """
     checked = check_spec(sources, policies, today)
     located = tuple(locate(checked.diagnostics, checked.texts, checked.document))
-    if checked.document is None and before.readable:
+    broken = {item.primary.file for item in located}
+    rest = [sources[0], *(source for source in sources[1:] if source.name not in broken)]
+    if checked.document is None and before.document is None and len(rest) < len(sources):  # for names at least
+        before = check(rest, policies, today, before)
+    elif checked.document is None and before.readable:
         located += _elsewhere(sources, policies, today, before.readable)
     loads, market, typed = before.loads, before.market, checked.typed
     if typed is not None:
@@ -110,10 +117,28 @@ def _elsewhere(
     return tuple(item for item in located if item.primary.line not in changed.get(item.primary.file, ()))
 
 
-def _alike(lines: Sequence[str], others: Sequence[str]) -> int:
-    """How many lines are equal from the first on."""
-    pairs = zip(lines, others, strict=False)
-    return next((number for number, (line, other) in enumerate(pairs) if line != other), min(len(lines), len(others)))
+def _alike(some: Sequence[object], others: Sequence[object]) -> int:
+    """How many items, such as lines, are equal from the first on."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(some, others, strict=False)))
+
+
+def caused(item: Located, overlay: str, page: Page) -> Located:
+    """A problem that stands elsewhere, at the place of an overlay that has most in common with it; else at its top."""
+    words, best, start, end = item.diagnostic.message, 1, 0, 0
+    named = [label.place for label in (item.diagnostic.primary, *item.diagnostic.related)]
+    for path, block, mark in page.leaves():
+        first, last = block.body + mark.start, block.body + mark.end
+        removed = (parse_key(page.text[first + 1 : last - 1]) or ()) if path[0] == REMOVE and path[1:] else ()
+        alike = max(_alike(removed or path, place) if isinstance(place, tuple) else 0 for place in named)
+        alike += 2 * (removed[-1:] != () and f'"{removed[-1]}"' in words)
+        if alike > best:
+            best, start, end = alike, first, last
+    (line, column), (end_line, end_column) = map(page.lines.position, (start, end))
+    note = f"at {item.primary.file}:{item.primary.line}" if item.primary.line else item.primary.file
+    place = item.primary._replace(
+        file=overlay, line=line * (best > 1), column=column, end_line=end_line, end_column=end_column, note=note
+    )
+    return item._replace(primary=place, related=(item.primary, *item.related))
 
 
 def _repairs(
