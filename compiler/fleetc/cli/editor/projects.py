@@ -110,7 +110,7 @@ def may_be_ours(page: Page, was: bool) -> bool:
     named = {str(block.path[0]) for block in page.blocks if block.path}
     named |= {str(path[0]) for path in page.marks(page.blocks[0])}
     ours = named & {*Fleet.model_fields, REMOVE, DEFAULTS, CLASSES}
-    return bool(ours) and (was or named == ours) or not named and (was or not page.text.strip())
+    return (was or named == ours) if ours else not named and (was or not page.text.strip())
 
 
 def read(project: Project, texts: Open) -> Texts:
