@@ -199,8 +199,8 @@ async def test_a_question_of_an_adopted_spec_is_answered_by_an_action(editor: Ed
         types.CodeActionContext([], [types.CodeActionKind.QuickFix]),
     )  # fmt: skip
     actions = await editor.client.text_document_code_action_async(asked) or ()
-    (action,) = (one for one in actions if isinstance(one, types.CodeAction) and one.title.startswith("Answer"))
-    assert action.title == 'Answer: deposit = "0.5 ETH"' and action.edit is not None
+    (action,) = (one for one in actions if isinstance(one, types.CodeAction) and one.title.startswith("Writes"))
+    assert action.title == 'Writes deposit = "0.5 ETH"' and action.edit is not None
     editor.apply(action.edit)
     assert editor.texts["fleet.toml"].endswith(f'{blank}\ndeposit = "0.5 ETH"\n')
 

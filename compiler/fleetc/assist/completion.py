@@ -81,19 +81,16 @@ def complete(page: Page, offset: int, snapshot: Snapshot) -> list[Suggestion]:
     line_start = page.text.rfind("\n", 0, offset) + 1
     header = _HEADER.match(page.text[line_start:offset])
     if header is not None and _at_top(page, line_start):
-        headers = _headers(header[1], offset - len(header[1]), offset, page, snapshot)
-        return list({suggestion.label: suggestion for suggestion in headers}.values())
-    place = _place(page, offset)
-    if place is None:
+        every = _headers(header[1], offset - len(header[1]), offset, page, snapshot)
+    elif (place := _place(page, offset)) is None:
         return []
-    if not place.is_key:
-        return list({suggestion.label: suggestion for suggestion in _values(place, offset, page, snapshot)}.values())
-    suggestions = _keys(place, offset, snapshot)
-    if _HAS_VALUE.match(page.text, offset):
-        suggestions = (
-            suggestion._replace(text=suggestion.text.partition(" = ")[0], closing="") for suggestion in suggestions
-        )
-    return list({suggestion.label: suggestion for suggestion in suggestions}.values())
+    elif not place.is_key:
+        every = _values(place, offset, page, snapshot)
+    else:
+        every = _keys(place, offset, snapshot)
+        if _HAS_VALUE.match(page.text, offset):
+            every = (one._replace(text=one.text.partition(" = ")[0], closing="") for one in every)
+    return list({suggestion.label: suggestion for suggestion in every}.values())
 
 
 # ------------------------------------------------------------------------------------------------ where the cursor is
@@ -130,15 +127,13 @@ def _place(page: Page, offset: int) -> _Place | None:
         elif text == "=":
             key, behind_equals = (*path, *_parts(pieces)), True
             word_start, word, pieces = token.end(), "", []
-        elif text in "[{":
-            inner = key if braces else (*path, levels[-1][2])
-            levels.append((inner, text == "{", 0))
-            behind_equals, word_start, word, pieces = False, token.end(), "", []
-        elif text in "]}":
-            levels[-1:] = [] if len(levels) > 1 else levels[-1:]
-            behind_equals, word_start, word, pieces = False, token.end(), "", []
-        elif text == ",":
-            levels[-1] = (path, braces, levels[-1][2] + 1)
+        elif text in "[{]},":
+            if text in "[{":
+                levels.append((key if braces else (*path, levels[-1][2]), text == "{", 0))
+            elif text == ",":
+                levels[-1] = (path, braces, levels[-1][2] + 1)
+            elif len(levels) > 1:
+                levels.pop()
             behind_equals, word_start, word, pieces = False, token.end(), "", []
         elif text == "\n":
             if len(levels) == 1:
@@ -168,19 +163,12 @@ def _parts(pieces: Sequence[tuple[str, int]]) -> Path:
 
 def _there(page: Page, offset: int, path: Path) -> frozenset[str]:
     """The keys that a table already has, without the one at the cursor."""
-    keys = set()
-    for block in page.blocks:
-        for known, _, _ in block.parts:
-            if len(known) == len(path) + 1 and known[:-1] == path:
-                keys.add(str(known[-1]))
-        if block.path != path[: len(block.path)]:
-            continue
+    keys = [known for block in page.blocks for known, _, _ in block.parts]
+    for block in [block for block in page.blocks if block.path == path[: len(block.path)]]:
         for below, mark in page.marks(block).items():
-            whole = (*block.path, *below)
-            at_cursor = block.body + mark.key_start <= offset <= block.body + mark.key_end
-            if len(whole) == len(path) + 1 and whole[:-1] == path and not at_cursor:
-                keys.add(str(whole[-1]))
-    return frozenset(keys)
+            if not block.body + mark.key_start <= offset <= block.body + mark.key_end:
+                keys.append((*block.path, *below))
+    return frozenset(str(key[-1]) for key in keys if key[:-1] == path)
 
 
 # --------------------------------------------------------------------------------------------------------- headers
@@ -301,7 +289,7 @@ def _values(place: _Place, end: int, page: Page, snapshot: Snapshot) -> Iterator
 
 def _candidates(path: Path, typed: str, snapshot: Snapshot) -> Iterator[tuple[Any, str, str]]:
     here = in_the_language(path)
-    for table in named_at(path, key=False):
+    for table in named_at(path, key=False) if path[-1:] != (ON,) else ():
         named = snapshot.written.get(CLASSES, {}) if table == CLASSES else snapshot.raw.get(table, {})
         for name, body in named.items() if isinstance(named, dict) else ():
             if table != CLASSES or here[0] in body:

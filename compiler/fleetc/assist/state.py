@@ -104,8 +104,8 @@ def _elsewhere(
     for source in sources:
         lines = source.text.split("\n")
         was = old.get(source.name, lines)
-        start = _alike(lines, was)
-        end = _alike(lines[start:][::-1], was[start:][::-1])
+        start = alike(lines, was)
+        end = alike(lines[start:][::-1], was[start:][::-1])
         size = len(lines) - end - start
         filled = (was[start : len(was) - end] + [""] * size)[:size]
         changed[source.name] = range(start + 1, start + size + 1)
@@ -117,7 +117,7 @@ def _elsewhere(
     return tuple(item for item in located if item.primary.line not in changed.get(item.primary.file, ()))
 
 
-def _alike(some: Sequence[object], others: Sequence[object]) -> int:
+def alike(some: Sequence[object], others: Sequence[object]) -> int:
     """How many items, such as lines, are equal from the first on."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(some, others, strict=False)))
 
@@ -129,10 +129,10 @@ def caused(item: Located, overlay: str, page: Page) -> Located:
     for path, block, mark in page.leaves():
         first, last = block.body + mark.start, block.body + mark.end
         removed = (parse_key(page.text[first + 1 : last - 1]) or ()) if path[0] == REMOVE and path[1:] else ()
-        alike = max(_alike(removed or path, place) if isinstance(place, tuple) else 0 for place in named)
-        alike += 2 * (removed[-1:] != () and f'"{removed[-1]}"' in words)
-        if alike > best:
-            best, start, end = alike, first, last
+        common = max(alike(removed or path, place) if isinstance(place, tuple) else 0 for place in named)
+        common += 2 * (removed[-1:] != () and f'"{removed[-1]}"' in words)
+        if common > best:
+            best, start, end = common, first, last
     (line, column), (end_line, end_column) = map(page.lines.position, (start, end))
     note = f"at {item.primary.file}:{item.primary.line}" if item.primary.line else item.primary.file
     place = item.primary._replace(

@@ -19,7 +19,7 @@ from fleetc.assist import completion, hints, hover, lenses, names
 from fleetc.assist.answers import offered
 from fleetc.assist.names import Target
 from fleetc.assist.page import Page, Spot
-from fleetc.assist.state import Snapshot
+from fleetc.assist.state import Snapshot, alike
 from fleetc.cli.editor import projects
 from fleetc.cli.editor.desk import Desk, Work
 from fleetc.cli.editor.server import Server
@@ -171,11 +171,8 @@ class Asking:
         if named is not None:
             spots = names.definitions(pages, named[0], question.snapshot.document)
             return [self._location(question, name, pages[name], spot) for name, spot in spots]
-        gpu = names.gpu_at(
-            question.page, question.ruler.offset(question.page, params.position), question.snapshot.document
-        )
-        if gpu is None:
-            return []
+        offset = question.ruler.offset(question.page, params.position)
+        gpu = names.gpu_at(question.page, offset, question.snapshot.document) or ("",)
         return [self._location(question, name, page, spot) for name, page in pages.items() if (spot := page.find(gpu))]
 
     def references(self, question: Question, params: types.ReferenceParams) -> list[types.Location]:
@@ -220,22 +217,20 @@ class Asking:
         self, question: Question, pages: Mapping[str, Page], pieces: Mapping[str, Sequence[names.Piece]]
     ) -> types.WorkspaceEdit:
         """Pieces of several files as one change, which an editor refuses if a file has changed meanwhile."""
-        changes = []
-        for name, some in pieces.items():
-            uri = uri_of(question.work.project.path_of(name))
-            version = self._server.workspace.get_text_document(uri).version
-            texts = [types.TextEdit(question.ruler.range(pages[name], start, end), text) for start, end, text in some]
-            changes.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), texts))
-        if self._takes_versions():
-            return types.WorkspaceEdit(document_changes=changes)
         plain = {
-            change.text_document.uri: [e for e in change.edits if isinstance(e, types.TextEdit)] for change in changes
+            uri_of(question.work.project.path_of(name)): [
+                types.TextEdit(question.ruler.range(pages[name], start, end), text) for start, end, text in some
+            ]
+            for name, some in pieces.items()
         }
-        return types.WorkspaceEdit(changes=plain)
-
-    def _takes_versions(self) -> bool:
         workspace = self._server.client_capabilities.workspace
-        return bool(workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes)
+        if not (workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes):
+            return types.WorkspaceEdit(changes=plain)
+        changes = []
+        for uri, texts in plain.items():
+            version = self._server.workspace.get_text_document(uri).version
+            changes.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), texts))
+        return types.WorkspaceEdit(document_changes=changes)
 
     # ---------------------------------------------------------------------------------------------------- fixes
 
@@ -251,10 +246,8 @@ class Asking:
             if not pieces or not self._touches(question, item, params.range) or not _wants(wanted, "quickfix"):
                 continue
             known = [diagnostic for diagnostic in params.context.diagnostics if diagnostic.code == item.diagnostic.code]
-            title, edit = (
-                deeds(item)[:1].upper() + deeds(item)[1:],
-                self._edit(question, pages, _by_file(question, [pieces])),
-            )
+            title = deeds(item)[:1].upper() + deeds(item)[1:]
+            edit = self._edit(question, pages, _by_file(question, [pieces]))
             actions.append(types.CodeAction(visible(title), _FIX, known or None, is_preferred=True, edit=edit))
         actions += self._answers(question, pages, params.range) if _wants(wanted, "quickfix") else []
         every = together(question.snapshot.repairs)
@@ -266,11 +259,11 @@ class Asking:
 
     def _answers(self, question: Question, pages: Mapping[str, Page], at: types.Range) -> Iterator[types.CodeAction]:
         """What TODO lines in a range offer."""
-        start, end = (question.ruler.offset(question.page, place) for place in (at.start, at.end))
+        start, end = _stretch(question, at)
         name = str(question.path.relative_to(question.work.project.directory))
         for piece in offered(question.page.text, start, end):
             edit = self._edit(question, pages, {name: [piece]})
-            yield types.CodeAction(visible(f"Answer: {piece[2]}"), _FIX, edit=edit)
+            yield types.CodeAction(visible(f"Writes {piece[2]}"), _FIX, edit=edit)
 
     def _touches(self, question: Question, item: Located, wanted: types.Range) -> bool:
         place = item.primary
@@ -283,9 +276,8 @@ class Asking:
         new, _ = formatted(Source(question.path.name, old))
         if new is None or new == old:
             return []
-        start = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-        most = min(len(old), len(new)) - start
-        same = next((at for at in range(most) if old[len(old) - 1 - at] != new[len(new) - 1 - at]), most)
+        start = alike(old, new)
+        same = alike(old[start:][::-1], new[start:][::-1])
         whole = question.ruler.range(question.page, start, len(old) - same)
         return [types.TextEdit(whole, new[start : len(new) - same])]
 
@@ -304,17 +296,11 @@ class Asking:
         return [symbol(entry) for entry in hints.outline(question.page)]
 
     def inlays(self, question: Question, params: types.InlayHintParams) -> list[types.InlayHint]:
-        start, end = (
-            question.ruler.offset(question.page, position) for position in (params.range.start, params.range.end)
-        )
-        inlay_hints = hints.hints(question.page, start, end, question.snapshot.document)
-        return [
-            types.InlayHint(
-                question.ruler.position(question.page, hint.offset), hint.words, tooltip=hint.more, padding_left=True
-            )
-            for hint in inlay_hints
-            if start <= hint.offset <= end
-        ]
+        start, end = _stretch(question, params.range)
+        at = partial(question.ruler.position, question.page)
+        every = hints.hints(question.page, start, end, question.snapshot.document)
+        shown = [hint for hint in every if start <= hint.offset <= end]
+        return [types.InlayHint(at(one.offset), one.words, tooltip=one.more, padding_left=True) for one in shown]
 
     def tokens(
         self, question: Question, params: types.SemanticTokensParams | types.SemanticTokensRangeParams
@@ -322,9 +308,7 @@ class Asking:
         """The parts of amounts, each by its distance from the one before."""
         wanted = params.range if isinstance(params, types.SemanticTokensRangeParams) else None
         page, ruler = question.page, question.ruler
-        start, end = (
-            (ruler.offset(page, position) for position in (wanted.start, wanted.end)) if wanted else (0, len(page.text))
-        )
+        start, end = _stretch(question, wanted) if wanted else (0, len(page.text))
         data: list[int] = []
         line = column = 0
         for part in hints.amounts(page, start, end):
@@ -351,17 +335,9 @@ class Asking:
         data = params.data if isinstance(params.data, dict) else {}
         question = self.about(str(data.get("uri", "")))
         reach = await self._reached(question) if question is not None else None
-        of_table = reach.get(tuple(data.get("path", ()))) if reach is not None else None
-        if (
-            of_table is None
-            and question is not None
-            and reach is not None
-            and question.snapshot.sound
-            and question.work.rests
-        ):
-            of_table = lenses.Reach()
-        words = "what it affects is not known yet" if of_table is None else str(of_table)
-        params.command = types.Command(words, "")
+        nothing = lenses.Reach() if question is not None and question.snapshot.sound and question.work.rests else None
+        of_table = reach.get(tuple(data.get("path", ())), nothing) if reach is not None else None
+        params.command = types.Command(str(of_table or "what it affects is not known yet"), "")
         return params
 
     async def _reached(self, question: Question) -> Mapping[KeyPath, lenses.Reach] | None:
@@ -387,6 +363,12 @@ class Asking:
 
 _ACTIONS = types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll])
 _ALL = types.CodeActionKind.SourceFixAll.value
+
+
+def _stretch(question: Question, where: types.Range) -> tuple[int, int]:
+    """The offsets of a range."""
+    start, end = (question.ruler.offset(question.page, position) for position in (where.start, where.end))
+    return start, end
 
 
 def _literal(text: str) -> str:

@@ -118,10 +118,12 @@ def read(project: Project, texts: Open) -> Texts:
     loaded = _loaded(project)
     limit = loaded.max_spec_mib * 2**20
     base = _read(project.spec, project.spec.name, texts, limit)
-    parts = {part.part: _named(part, project, texts) for part in files.read_parts(base, project.spec, limit)}
-    for path in texts.keys() - {project.spec}:
-        part = path.relative_to(project.directory).as_posix() if path.is_relative_to(project.directory) else ""
-        if part not in parts and any(matches(pattern, part) for pattern in files.included_by(base)):  # not saved yet
+    read_parts = files.read_parts(base, project.spec, limit)
+    parts = {part.part: replace(part, name=_name(part.name, project)) for part in read_parts}
+    for path in [path for path in texts.keys() - {project.spec} if path.is_relative_to(project.directory)]:
+        part = path.relative_to(project.directory).as_posix()
+        new = part not in parts and any(matches(pattern, part) for pattern in files.included_by(base))
+        if new or (part in parts and not parts[part].problem):  # what cannot be included is not read from an editor
             parts[part] = replace(_read(path, part, texts, limit), part=part)
     overlays = [*loaded.overlay, *([Path(project.overlay.name)] if project.overlay else [])]
     over = [_read(project.path_of(str(name)), str(name), texts, limit) for name in overlays]
@@ -166,15 +168,6 @@ def _read(path: Path, name: str, texts: Open, limit: int) -> Source:
     if path in texts:
         return decode_source(texts[path].encode("utf-8", "surrogatepass"), name)
     return files.read_source(path, name, limit)
-
-
-def _named(part: Source, project: Project, texts: Open) -> Source:
-    """A file that the spec includes, by its name from there. What cannot be included is not read from an editor."""
-    path = project.directory / part.part
-    text = texts.get(path)
-    if text is not None and not part.problem:
-        return replace(decode_source(text.encode("utf-8", "surrogatepass"), part.part), part=part.part)
-    return replace(part, name=_name(part.name, project))
 
 
 def _name(name: str, project: Project) -> str:
