@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -40,6 +40,14 @@ _HAS_VALUE = re.compile(r"[A-Za-z0-9_-]*+[ \t]*+=")
 _HEADER = re.compile(r"[ \t]*\[\[?[ \t]*([^\]\n#]*)\Z")
 _IN_QUOTES = ("text", "name", '"', '`"')
 """How the words for a field begin that takes text, also one out of a choice."""
+_UPSTREAM: Mapping[Path, tuple[Iterable[str], str]] = {
+    ("hosts", "model"): (GPU_NAMES, "GPU"),
+    ("models", "pipeline"): (PIPELINES, "pipeline"),
+    ("fleet", "network"): (NETWORKS, "network"),
+    ("node_release",): (tuple(map(format_release, reversed(RELEASES))), "release"),
+    ("renditions",): (RENDITIONS, "rendition"),
+}
+"""Data for a field, by its table and its name, or by its name in any table."""
 _CLOSES = str.maketrans("{[", "}]")
 
 
@@ -98,12 +106,8 @@ def complete(page: Page, offset: int, snapshot: Snapshot) -> list[Suggestion]:
 
 def _at_top(page: Page, offset: int) -> bool:
     """Whether a line begins outside all brackets: only there a header can stand."""
-    block = page.block_at(max(0, offset - 1))
-    piece = page.text[block.body : offset]
-    depth = 0
-    for token in _TOKEN.finditer(piece):
-        depth += (token[0] in "[{") - (token[0] in "]}")
-    return depth <= 0
+    tokens = _TOKEN.finditer(page.text, page.block_at(max(0, offset - 1)).body, offset)
+    return sum((token[0] in "[{") - (token[0] in "]}") for token in tokens) <= 0
 
 
 def _place(page: Page, offset: int) -> _Place | None:
@@ -307,8 +311,9 @@ def _candidates(path: Path, typed: str, snapshot: Snapshot) -> Iterator[tuple[An
             yield from ((True, "word", ""), (False, "word", ""))
         elif node.get("type") == "string" and UNIT in node:
             yield from ((text, "word", "") for text in _amounts(node, typed))
-    for known, of in _known(here):
-        yield known, "word", of
+    last = here[-1:] if not here or isinstance(here[-1], str) else here[-2:-1]
+    known, of = _UPSTREAM.get((*here[:1], *last), _UPSTREAM.get(last, ((), "")))
+    yield from ((word, "word", of) for word in known)
 
 
 def _amounts(node: Mapping[str, Any], typed: str) -> Iterator[str]:
@@ -320,18 +325,3 @@ def _amounts(node: Mapping[str, Any], typed: str) -> Iterator[str]:
             re.split(", | or ", part.replace("a currency such as ", "")) for part in choice.partition(" / ")
         )
         yield from (f"{number and number[0]} {one}{f' / {per}' if per else ''}" for one in some for per in each)
-
-
-def _known(path: Path) -> Iterator[tuple[str, str]]:
-    """Upstream data for a field, with its number or its kind."""
-    last = path[-1:] if not path or isinstance(path[-1], str) else path[-2:-1]
-    if path[:1] == ("hosts",) and last == ("model",):
-        yield from ((name, "GPU") for name in GPU_NAMES)
-    elif path[:1] == ("models",) and last == ("pipeline",):
-        yield from ((name, "pipeline") for name in PIPELINES)
-    elif path == ("fleet", "network"):
-        yield from ((name, "network") for name in NETWORKS)
-    elif last == ("node_release",):
-        yield from ((format_release(release), "release") for release in reversed(RELEASES))
-    elif last == ("renditions",):
-        yield from ((name, "rendition") for name in RENDITIONS)

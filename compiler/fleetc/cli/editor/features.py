@@ -21,7 +21,7 @@ from fleetc.assist.names import Target
 from fleetc.assist.page import Page, Spot
 from fleetc.assist.state import Snapshot, alike
 from fleetc.cli.editor import projects
-from fleetc.cli.editor.desk import Desk, Work
+from fleetc.cli.editor.desk import Work
 from fleetc.cli.editor.server import Server
 from fleetc.cli.editor.wire import Plain, Ruler, guarded, path_of, uri_of
 from fleetc.disk import files
@@ -68,13 +68,9 @@ class Asking:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self.desk = server.desk
         self._shipped: Shipped | None = None
         self._reach: tuple[Snapshot, Mapping[KeyPath, lenses.Reach]] | None = None
-
-    @property
-    def desk(self) -> Desk:
-        """What is open."""
-        return self._server.desk
 
     def about(self, uri: str) -> Question | None:
         """The text of a document; None if it is no part of a spec."""
@@ -104,11 +100,8 @@ class Asking:
 
     def _together(self, question: Question) -> list[Work]:
         """The project of a question, and the others of its spec: with an overlay, or without."""
-        spec = question.work.project.spec
-        return [
-            question.work,
-            *(work for work in self.desk.works.values() if work.project.spec == spec and work != question.work),
-        ]
+        works = [work for work in self.desk.works.values() if work.project.spec == question.work.project.spec]
+        return sorted(works, key=lambda work: work is not question.work)
 
     def _closed(self, question: Question) -> list[list[Source]]:
         """The spec of a question with each of its overlays that is not open."""
