@@ -186,7 +186,7 @@ def _members(target: Target, document: Document | None) -> frozenset[str]:
 
 def _near(page: Page, names: Sequence[str]) -> Iterator[tuple[Path, Block, KeySpans]]:
     """The content of tables with one of the names in the text."""
-    wanted = re.compile("|".join(map(re.escape, (*names, "*", "{"))))
+    wanted = re.compile("|".join([*map(re.escape, names), r"""["'][^"'\s{*]*[*{]"""]))  # a pattern may mean them
     for block in page.blocks:
         if wanted.search(page.text, block.body, block.end):
             for path, mark in page.marks(block).items():
