@@ -144,11 +144,8 @@ def caused(item: Located, overlay: str, page: Page) -> Located:
 def _repairs(
     sources: Sequence[Source], document: Document, located: Sequence[Located]
 ) -> Mapping[Fix, tuple[TextEdit, ...]]:
-    """The certain fixes that may be shown: none that stands beside a secret, or that would write one."""
-    wanted = [
-        item.diagnostic.fix
-        for item in located
-        if item.diagnostic.fix is not None and not item.withheld and not item.primary.hidden
-    ]
+    """The fixes that may be shown, certain or suggested: none that stands beside a secret, or that would write one."""
+    shown = [item.diagnostic for item in located if not item.withheld and not item.primary.hidden]
+    wanted = [fix for one in shown for fix in (one.fix, *one.suggested) if fix is not None]
     replacements = fixes.replacements(sources, document, wanted) if wanted else {}
     return {fix: pieces for fix, pieces in replacements.items() if all(leaks.may_show(piece.text) for piece in pieces)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -228,22 +229,23 @@ class Asking:
     # ---------------------------------------------------------------------------------------------------- fixes
 
     def actions(self, question: Question, params: types.CodeActionParams) -> list[types.CodeAction]:
-        """The certain fixes of problems in a range, of the text as it was checked: none while it is not."""
+        """The fixes of problems in a range, certain ones preferred, of the text as it was checked: none while not."""
         if not question.work.rests:
             return []
-        pages, actions = self._pages(question), []
+        pages, actions, repairs = self._pages(question), [], question.snapshot.repairs
         wanted = params.context.only
-        for item in question.snapshot.located:
-            fix = item.diagnostic.fix
-            pieces = question.snapshot.repairs.get(fix, ()) if fix is not None else ()
-            if not pieces or not self._touches(question, item, params.range) or not _wants(wanted, "quickfix"):
-                continue
-            known = [diagnostic for diagnostic in params.context.diagnostics if diagnostic.code == item.diagnostic.code]
-            title = deeds(item)[:1].upper() + deeds(item)[1:]
-            edit = self._edit(question, pages, _by_file(question, [pieces]))
-            actions.append(types.CodeAction(visible(title), _FIX, known or None, is_preferred=True, edit=edit))
+        near = [item for item in question.snapshot.located if self._touches(question, item, params.range)]
+        for item in near if _wants(wanted, "quickfix") else ():
+            known = [one for one in params.context.diagnostics if one.code == item.diagnostic.code] or None
+            for fix in (item.diagnostic.fix, *item.diagnostic.suggested):
+                if fix is not None and fix in repairs:
+                    title = deeds(item._replace(diagnostic=replace(item.diagnostic, fix=fix)))
+                    edit = self._edit(question, pages, _by_file(question, [repairs[fix]]))
+                    title, sure = visible(title[:1].upper() + title[1:]), fix == item.diagnostic.fix
+                    actions.append(types.CodeAction(title, _FIX, known, is_preferred=sure, edit=edit))
         actions += self._answers(question, pages, params.range) if _wants(wanted, "quickfix") else []
-        every = together(question.snapshot.repairs)
+        certain = {item.diagnostic.fix for item in question.snapshot.located}
+        every = together({fix: pieces for fix, pieces in repairs.items() if fix in certain})
         if len(every) > 1 and _wants(wanted, _ALL):
             title = f"Makes {len(every)} certain repairs in all files of the spec"
             edit = self._edit(question, pages, _by_file(question, every.values()))
