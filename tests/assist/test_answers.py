@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleetc import fixes
 from fleetc.assist import completion, hints, hover, names, state
 from fleetc.assist.names import CannotRenameError, Target
 from fleetc.assist.page import Page
@@ -275,3 +276,11 @@ def test_completion_of_an_overlay_names_what_it_may_remove_or_change() -> None:
     assert "wallets.payer" in removed and "gateways.us-live" in removed
     changed = [one.label for one in completion.complete(Page(text), len(text), known)]
     assert "us-edge" in changed and "us-ai" not in changed
+
+
+def test_what_a_help_line_asks_about_is_suggested_and_never_made_by_itself() -> None:
+    (base,) = example_sources("two-regions")
+    text = base.text.replace('host = "us-ai"', 'host = "us-aj"').replace("block_polling_", "block_poling_")
+    known = state.check([Source("fleet.toml", text)], None, date(2026, 1, 1), Snapshot())
+    assert known.repairs and not any(item.diagnostic.fix for item in known.located)
+    assert fixes.repair([Source("fleet.toml", text)], None, date(2026, 1, 1)).sources[0].text == text

@@ -73,7 +73,8 @@ def _unknown(
     else:
         help_line = asked(near) or otherwise or fleet.suggestions.listed(known) or f"define {what} {name}"
     written = fix_rename if path[-1] == name else fix_set
-    suggested = tuple(written(path, meant) for meant in dict.fromkeys((*([lone] if lone else ()), *near)))
+    names = dict.fromkeys((lone, *near) if lone and fleet.suggestions.left else near)
+    suggested = tuple(written(path, meant) for meant in names)
     found = error("unknown-reference", f'there is no {what} "{name}"', Label(path), help=help_line, fix=fix)
     return replace(found, suggested=suggested if fix is None else ())
 
