@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleetc import fixes
 from fleetc.assist import completion, hints, hover, names, state
 from fleetc.assist.names import CannotRenameError, Target
 from fleetc.assist.page import Page
@@ -221,3 +222,65 @@ def test_half_typed_table_hides_nothing_that_is_wrong_elsewhere() -> None:
         assert [place.line for place in wrong if place.text.startswith("prise")] == expected, typed[:length]
         unreadable += not snapshot.read
     assert unreadable > 20
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('remove = ["hosts.us-ai", "wallets.payer"]\n', '"wallets.payer"'),
+        ('[gateways.eu-live]\nmax_price = "1 wei / pixel"\n', '"1 wei / pixel"'),
+    ],
+)
+def test_what_an_overlay_breaks_elsewhere_stands_at_its_cause(text: str, place: str) -> None:
+    (base,) = example_sources("two-regions")
+    over = Source("staging.toml", text)
+    shown = state.check([base, over], None, date(2026, 1, 1), Snapshot())
+    moved = [state.caused(item, over.name, Page(text)).primary for item in shown.located]
+    lines = ["", *text.split("\n")]
+    assert place in [lines[one.line][one.column - 1 : one.end_column - 1] for one in moved]
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("[gateways.new]\n|", ["host", "mode"]),
+        ("[hosts.new]\n|", ["address", "runtime"]),
+        ("[hosts.new]\ngpus = [{ | }]", ["model", "uuid", "memory", "encode_sessions"]),
+        ('[hosts.new]\ngpus = [{ memory = "24 |" }]', ["24 TiB", "24 GiB", "24 MiB"]),
+        ('[orchestrators.new]\nprice = "1200 |"', ["1200 wei / pixel", "1200 wei / megapixel"]),
+        ("[orchestrators.new]\nprice = |", ["1200 wei / pixel"]),
+        ('[runners.new]\nprice = "3 |"', ["3 USD / hour", "3 USD / minute", "3 USD / 720p hour"]),
+        ("[orchestrators.new]\ngateway_prices = { | }", ["eu-live", "eu-images", "us-live"]),
+        ('[orchestrators.new]\ngateway_prices = { eu-live = "1 wei / pixel", | }', ["eu-images", "us-live"]),
+        ("[wallets.new]\npassword = |", ["{ env }", "{ host_file }", "{ vault }", "{ command }"]),
+        ("[wallets.new]\npassword = { | }", ["env", "host_file", "vault", "command"]),
+        ('[silences.new]\ncode = "|"', ["capacity-unknown", "alerts-reach-nobody"]),
+        ('[silences.new]\nat = "|"', ["hosts.eu-gpu-1.gpus.0", "hosts.eu-gpu-2.gpus.0"]),
+        ("[gateways.|", []),
+    ],
+)
+def test_completion_offers_what_is_wanted_first(typed: str, first: list[str]) -> None:
+    (base,) = example_sources("two-regions")
+    text = base.text.replace(", encode_sessions = 8", "")
+    known = state.check([Source("fleet.toml", text)], None, date(2026, 1, 1), Snapshot())
+    before, _, behind = typed.partition("|")
+    page = Page(f"{text}\n{before}{behind}")
+    labels = [one.label for one in completion.complete(page, len(text) + 1 + len(before), known)]
+    assert labels[: len(first) or 1] == first
+
+
+def test_completion_of_an_overlay_names_what_it_may_remove_or_change() -> None:
+    known = snapshot("two-regions")
+    text = 'remove = [""]\n[hosts.us-ai]\n[hosts.'
+    removed = [one.label for one in completion.complete(Page(text), 11, known)]
+    assert "wallets.payer" in removed and "gateways.us-live" in removed
+    changed = [one.label for one in completion.complete(Page(text), len(text), known)]
+    assert "us-edge" in changed and "us-ai" not in changed
+
+
+def test_what_a_help_line_asks_about_is_suggested_and_never_made_by_itself() -> None:
+    (base,) = example_sources("two-regions")
+    text = base.text.replace('host = "us-ai"', 'host = "us-aj"').replace("block_polling_", "block_poling_")
+    known = state.check([Source("fleet.toml", text)], None, date(2026, 1, 1), Snapshot())
+    assert known.repairs and not any(item.diagnostic.fix for item in known.located)
+    assert fixes.repair([Source("fleet.toml", text)], None, date(2026, 1, 1)).sources[0].text == text

@@ -80,8 +80,8 @@ def test_flag_of_the_node_finds_its_field(shown: dict[str, Any]) -> None:
 
 def test_each_table_says_what_it_decides_about(shown: dict[str, Any]) -> None:
     lenses = dict(line.split(": ", 1) for line in shown["lenses"])
-    assert lenses["[hosts.eu-render]"].endswith("3 hosts restart")
-    assert lenses["[orchestrators.eu-video-2]"].endswith("1 host restarts")
+    assert lenses["[hosts.eu-render]"].endswith("restarts 3 hosts")
+    assert lenses["[orchestrators.eu-video-2]"].endswith("restarts 1 host")
 
 
 def test_outline_has_the_tables_and_one_form_is_restored(shown: dict[str, Any]) -> None:

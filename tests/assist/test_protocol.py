@@ -199,8 +199,8 @@ async def test_a_question_of_an_adopted_spec_is_answered_by_an_action(editor: Ed
         types.CodeActionContext([], [types.CodeActionKind.QuickFix]),
     )  # fmt: skip
     actions = await editor.client.text_document_code_action_async(asked) or ()
-    (action,) = (one for one in actions if isinstance(one, types.CodeAction) and one.title.startswith("Answer"))
-    assert action.title == 'Answer: deposit = "0.5 ETH"' and action.edit is not None
+    (action,) = (one for one in actions if isinstance(one, types.CodeAction) and one.title.startswith("Writes"))
+    assert action.title == 'Writes deposit = "0.5 ETH"' and action.edit is not None
     editor.apply(action.edit)
     assert editor.texts["fleet.toml"].endswith(f'{blank}\ndeposit = "0.5 ETH"\n')
 
@@ -209,11 +209,44 @@ async def test_other_toml_files_are_let_alone(editor: Editor, root: Path) -> Non
     shutil.copy(INVENTORIES / "two-regions" / "fleet.toml", root)
     (root / "limits.toml").write_text('max_impact = "price=5%"\n[owners]\nprice = ["ann"]\n', encoding="utf-8")
     (root / "pyproject.toml").write_text("[fleet]\n", encoding="utf-8")
-    for name in ("fleet.toml", "limits.toml", "pyproject.toml"):
+    (root / "pod.toml").write_text("spec = 'pod'\n[pod]\nspec = 1\nkind = [\n", encoding="utf-8")
+    for name in ("fleet.toml", "limits.toml", "pyproject.toml", "pod.toml"):
         editor.open(name)
     editor.versions = {"fleet.toml": 1}
     await editor.rest()
     assert [name for name, (_, items) in editor.shown.items() if items] == []
+
+
+async def test_a_new_file_beside_a_spec_becomes_an_overlay_as_it_is_typed(editor: Editor, root: Path) -> None:
+    shutil.copy(INVENTORIES / "two-regions" / "fleet.toml", root)
+    (root / "new.toml").write_text("", encoding="utf-8")
+    editor.open("new.toml")
+    editor.replace("new.toml", 0, 0, "[hosts.us")
+    asked = types.CompletionParams(editor.document("new.toml"), editor.cursor("new.toml", "[hosts.us|"))
+    await editor.rest()
+    found = await editor.client.text_document_completion_async(asked)
+    assert isinstance(found, types.CompletionList) and "us-ai" in [item.label for item in found.items]
+    editor.replace("new.toml", 0, 9, "[packages]\nname = 1\n")
+    await asyncio.sleep(0)
+    assert await editor.client.text_document_completion_async(asked) is None
+    assert not editor.shown["new.toml"][1]
+
+
+async def test_a_new_part_is_checked_before_it_is_saved(editor: Editor, root: Path) -> None:
+    text = (INVENTORIES / "two-regions" / "fleet.toml").read_text(encoding="utf-8")
+    head, gateway, rest = text.partition("[gateways.us-live]")
+    body, header, rest = rest.partition("\n[")
+    (root / "fleet.toml").write_text(
+        head.replace("spec = 1\n", 'spec = 1\ninclude = ["part*.toml"]\n') + header[1:] + rest, encoding="utf-8"
+    )
+    (root / "part.toml").write_text(gateway + body, encoding="utf-8")
+    editor.open("part.toml")
+    (root / "part.toml").unlink()
+    await editor.rest()
+    assert editor.shown["part.toml"][1] == []
+    editor.edit("part.toml", "host =", "hots =")
+    await editor.rest()
+    assert "unknown-key" in [one.code for one in editor.shown["part.toml"][1]]
 
 
 async def test_a_message_that_is_none_shows_no_traceback(editor: Editor, root: Path) -> None:
@@ -243,3 +276,92 @@ async def test_two_fleets_in_one_folder_do_not_disturb_each_other(editor: Editor
     editor.edit("one/fleet.toml", '"1500 wei / pixel"', '"1000 wei / pixel"')
     await editor.rest()
     assert [(name, len(items)) for name, _, items in editor.order] == [("one/fleet.toml", 1)]
+
+
+FLEET = {
+    "fleet.toml": """spec = 1
+include = ["parts/*.toml"]
+
+[fleet]
+name = "law"
+network = "offchain"
+node_release = "v0.9.1"
+
+[hosts.one]
+address = "203.0.113.11"
+runtime = "docker"
+public = "one.example.net"
+
+[hosts.two]
+address = "203.0.113.12"
+runtime = "docker"
+
+[orchestrators.orch]
+host = "one"
+mode = "video"
+max_sessions = 4
+secret = { env = "ORCH" }
+""",
+    "parts/gates.toml": """[gateways.gate]
+host = "two"
+mode = "video"
+orchestrators = ["orch"]
+""",
+    "staging.toml": """remove = []
+
+[orchestrators.orch]
+max_sessions = 3
+""",
+    "policy/few.star": '"""Few sessions.\n\nWhy: an example.\n\nInstead: fewer.\n"""\n\n\ndef check(fleet):\n'
+    '    return [finding(["orchestrators", name, "max_sessions"], "too many", "write 5", "error")\n'
+    '            for name in fleet.spec["orchestrators"] if fleet.spec["orchestrators"][name]["max_sessions"] > 5]\n',
+}
+CHANGES = (
+    ("staging.toml", "remove = []", 'remove = ["hosts.one"]'),
+    ("staging.toml", "remove = []", 'remove = ["gateways.gate", "orchestrators.none"]'),
+    ("staging.toml", "remove = []", 'remove = ["orchestrators.orch.max_sessions"]'),
+    ("staging.toml", "max_sessions = 3", "max_sessions = 7"),
+    ("staging.toml", "max_sessions = 3", "max_sessions = 3\nmode = "),
+    ("staging.toml", "[orchestrators.orch]", "[orchestrators.orhc]"),
+    ("staging.toml", "[orchestrators.orch]", "[orchestratorz.orch]"),
+    ("parts/gates.toml", '["orch"]', '["other"]'),
+    ("parts/gates.toml", "[gateways.gate]", "[gateways.gate"),
+    ("fleet.toml", "max_sessions = 4", "max_sessions = 9"),
+    ("fleet.toml", "[orchestrators.orch]", "[orchestrators.other]"),
+    ("fleet.toml", 'public = "one', 'publik = "one'),
+    ("policy/few.star", "> 5", "> 2"),
+    ("policy/few.star", "> 5", "> fleet.none"),
+)
+OPENED = (("staging.toml",), ("fleet.toml", "staging.toml"), ("parts/gates.toml", "staging.toml"), ("fleet.toml",))
+
+
+@pytest.mark.parametrize("opened", OPENED, ids=",".join)
+async def test_an_empty_editor_is_a_clean_check(opened: tuple[str, ...], editor: Editor, root: Path) -> None:
+    """Random edits of spec, part, overlay and rule: an error is shown if and only if `check` exits 1."""
+    chance = random.Random(len(",".join(opened)))
+    for name, text in FLEET.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    for name in opened:
+        editor.open(name)
+    clean = 0
+    for number in range(8):
+        texts = dict(FLEET) if chance.random() < 0.3 else {name: editor.text_of(name) for name in FLEET}
+        for name, find, put in chance.sample(CHANGES, min(number, chance.randrange(3))):
+            find, put = (put, find) if put in texts[name] else (find, put)
+            texts[name] = texts[name].replace(find, put, 1)
+        for name, text in texts.items():
+            if name not in editor.texts:
+                (root / name).write_text(text, encoding="utf-8")
+            elif text != editor.texts[name]:
+                editor.replace(name, 0, len(editor.texts[name]), text)
+        for name in opened:
+            editor.save(name)
+        await editor.rest()
+        ran = [fleetc("check", cwd=root).returncode] if opened != ("staging.toml",) else []
+        ran += [fleetc("check", "--overlay", "staging.toml", cwd=root).returncode] if "staging.toml" in opened else []
+        shown = {name for name, (_, items) in editor.shown.items() if any(one.severity == 1 for one in items)}
+        assert bool(shown) == any(ran), "\n".join(map(editor.text_of, FLEET))
+        assert opened != ("staging.toml",) or shown <= {"staging.toml"}
+        clean += not shown
+    assert 0 < clean < 8

@@ -7,8 +7,10 @@ be broken: it is parsed by itself, and its table from the text before.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 from fleetc.assist.hover import kind_words
@@ -18,10 +20,13 @@ from fleetc.assist.state import Snapshot
 from fleetc.language.editor import WORDS
 from fleetc.language.sharing import CLASSES, DEFAULTS, LIKE, ON, in_the_language, tables
 from fleetc.language.spec import json_schema
+from fleetc.language.units import UNIT
 from fleetc.messages.setters import flags_of_field
-from fleetc.messages.tables import Field, fields_of, find, plain_name
-from fleetc.places.diagnostic import Path
-from fleetc.review.other_values import words
+from fleetc.messages.tables import NAME, Field, field_of_node, plain_name
+from fleetc.places.diagnostic import Path, Severity
+from fleetc.review.other_values import nodes
+from fleetc.rules import rules
+from fleetc.toml.document import REMOVE
 from fleetc.toml.edits import toml_key
 from fleetc.toml.including import INCLUDE
 from fleetc.toml.scan import STRINGS, parse_key
@@ -35,6 +40,14 @@ _HAS_VALUE = re.compile(r"[A-Za-z0-9_-]*+[ \t]*+=")
 _HEADER = re.compile(r"[ \t]*\[\[?[ \t]*([^\]\n#]*)\Z")
 _IN_QUOTES = ("text", "name", '"', '`"')
 """How the words for a field begin that takes text, also one out of a choice."""
+_UPSTREAM: Mapping[Path, tuple[Iterable[str], str]] = {
+    ("hosts", "model"): (GPU_NAMES, "GPU"),
+    ("models", "pipeline"): (PIPELINES, "pipeline"),
+    ("fleet", "network"): (NETWORKS, "network"),
+    ("node_release",): (tuple(map(format_release, reversed(RELEASES))), "release"),
+    ("renditions",): (RENDITIONS, "rendition"),
+}
+"""Data for a field, by its table and its name, or by its name in any table."""
 _CLOSES = str.maketrans("{[", "}]")
 
 
@@ -76,18 +89,16 @@ def complete(page: Page, offset: int, snapshot: Snapshot) -> list[Suggestion]:
     line_start = page.text.rfind("\n", 0, offset) + 1
     header = _HEADER.match(page.text[line_start:offset])
     if header is not None and _at_top(page, line_start):
-        return list(_headers(header[1], offset - len(header[1]), offset, page, snapshot))
-    place = _place(page, offset)
-    if place is None:
+        every = _headers(header[1], offset - len(header[1]), offset, page, snapshot)
+    elif (place := _place(page, offset)) is None:
         return []
-    if not place.is_key:
-        return list({suggestion.label: suggestion for suggestion in _values(place, offset, page, snapshot)}.values())
-    suggestions = _keys(place, offset)
-    if _HAS_VALUE.match(page.text, offset):
-        suggestions = (
-            suggestion._replace(text=suggestion.text.partition(" = ")[0], closing="") for suggestion in suggestions
-        )
-    return list({suggestion.label: suggestion for suggestion in suggestions}.values())
+    elif not place.is_key:
+        every = _values(place, offset, page, snapshot)
+    else:
+        every = _keys(place, offset, snapshot)
+        if _HAS_VALUE.match(page.text, offset):
+            every = (one._replace(text=one.text.partition(" = ")[0], closing="") for one in every)
+    return list({suggestion.label: suggestion for suggestion in every}.values())
 
 
 # ------------------------------------------------------------------------------------------------ where the cursor is
@@ -95,12 +106,8 @@ def complete(page: Page, offset: int, snapshot: Snapshot) -> list[Suggestion]:
 
 def _at_top(page: Page, offset: int) -> bool:
     """Whether a line begins outside all brackets: only there a header can stand."""
-    block = page.block_at(max(0, offset - 1))
-    piece = page.text[block.body : offset]
-    depth = 0
-    for token in _TOKEN.finditer(piece):
-        depth += (token[0] in "[{") - (token[0] in "]}")
-    return depth <= 0
+    tokens = _TOKEN.finditer(page.text, page.block_at(max(0, offset - 1)).body, offset)
+    return sum((token[0] in "[{") - (token[0] in "]}") for token in tokens) <= 0
 
 
 def _place(page: Page, offset: int) -> _Place | None:
@@ -124,15 +131,13 @@ def _place(page: Page, offset: int) -> _Place | None:
         elif text == "=":
             key, behind_equals = (*path, *_parts(pieces)), True
             word_start, word, pieces = token.end(), "", []
-        elif text in "[{":
-            inner = key if braces else (*path, levels[-1][2])
-            levels.append((inner, text == "{", 0))
-            behind_equals, word_start, word, pieces = False, token.end(), "", []
-        elif text in "]}":
-            levels[-1:] = [] if len(levels) > 1 else levels[-1:]
-            behind_equals, word_start, word, pieces = False, token.end(), "", []
-        elif text == ",":
-            levels[-1] = (path, braces, levels[-1][2] + 1)
+        elif text in "[{]},":
+            if text in "[{":
+                levels.append((key if braces else (*path, levels[-1][2]), text == "{", 0))
+            elif text == ",":
+                levels[-1] = (path, braces, levels[-1][2] + 1)
+            elif len(levels) > 1:
+                levels.pop()
             behind_equals, word_start, word, pieces = False, token.end(), "", []
         elif text == "\n":
             if len(levels) == 1:
@@ -162,19 +167,12 @@ def _parts(pieces: Sequence[tuple[str, int]]) -> Path:
 
 def _there(page: Page, offset: int, path: Path) -> frozenset[str]:
     """The keys that a table already has, without the one at the cursor."""
-    keys = set()
-    for block in page.blocks:
-        for known, _, _ in block.parts:
-            if len(known) == len(path) + 1 and known[:-1] == path:
-                keys.add(str(known[-1]))
-        if block.path != path[: len(block.path)]:
-            continue
+    keys = [known for block in page.blocks for known, _, _ in block.parts]
+    for block in [block for block in page.blocks if block.path == path[: len(block.path)]]:
         for below, mark in page.marks(block).items():
-            whole = (*block.path, *below)
-            at_cursor = block.body + mark.key_start <= offset <= block.body + mark.key_end
-            if len(whole) == len(path) + 1 and whole[:-1] == path and not at_cursor:
-                keys.add(str(whole[-1]))
-    return frozenset(keys)
+            if not block.body + mark.key_start <= offset <= block.body + mark.key_end:
+                keys.append((*block.path, *below))
+    return frozenset(str(key[-1]) for key in keys if key[:-1] == path)
 
 
 # --------------------------------------------------------------------------------------------------------- headers
@@ -185,7 +183,7 @@ def _headers(written: str, start: int, end: int, page: Page, snapshot: Snapshot)
     above, dot, _ = written.rpartition(".")
     start += len(above) + len(dot)
     if not dot:
-        for name, field in fields_of("", "").items():
+        for name, field in _fields(()).items():
             if field.target and (field.shape != "table" or page.find((name,)) is None):
                 yield Suggestion(name, name, start, end, "table", kind_words(field), field.sentence)
         for name in (DEFAULTS, CLASSES):
@@ -196,31 +194,31 @@ def _headers(written: str, start: int, end: int, page: Page, snapshot: Snapshot)
         for name in tables():
             yield Suggestion(name, name, start, end, "table")
         return
-    for table in _names_in(path, snapshot):
-        yield Suggestion(table, toml_key(table), start, end, "name", f"of {path[0]}")
+    named = {**snapshot.written.get(path[0], {}), **snapshot.raw.get(path[0], {})} if len(path) == 1 else {}
+    for name in named:
+        if page.find((path[0], name)) is None:  # only an overlay has it once more
+            yield Suggestion(name, toml_key(name), start, end, "name", f"of {path[0]}")
     for name, field in _fields(path).items():
         if field.target:
             yield Suggestion(name, name, start, end, "table", kind_words(field), field.sentence)
 
 
-def _names_in(path: Path, snapshot: Snapshot) -> Iterator[str]:
-    """The names of tables, for a header of an overlay or of a table inside one."""
-    if len(path) == 1:
-        for raw in (snapshot.written, snapshot.raw):
-            named = raw.get(str(path[0]))
-            yield from named if isinstance(named, dict) else ()
-
-
 # ------------------------------------------------------------------------------------------------------------ keys
 
 
-def _keys(place: _Place, end: int) -> Iterator[Suggestion]:
-    """The keys of a table, required ones first, and flags of the node that lead to one."""
-    fields = _fields(place.path)
+def _keys(place: _Place, end: int, snapshot: Snapshot) -> Iterator[Suggestion]:
+    """The keys of a table, required ones first and then those of its kind in this fleet; flags that lead to one."""
     shared = in_the_language(place.path)
+    alike = snapshot.raw.get(str(shared[0]), {}) if len(shared) == 2 else {}
+    usual = Counter(key for body in islice(alike.values(), 100) if isinstance(body, dict) for key in body)
+    fields = dict(sorted(_fields(place.path).items(), key=lambda item: (not item[1].required, -usual[item[0]])))
     for name, field in fields.items():
         if name not in place.there:
             yield _key(name, field, place, end)
+    for table in named_at((*place.path, NAME), key=True):
+        for name in [name for name in snapshot.raw.get(table, {}) if name not in place.there]:
+            text = f'{toml_key(name)} = "'
+            yield Suggestion(name, text, place.start, end, "name", f"of {table}", closing='"')
     if len(shared) == 2 and shared[0] in tables():
         for word in (LIKE, *((ON,) if "host" in fields else ())):
             if word not in place.there:
@@ -256,34 +254,24 @@ def _flags(dotted: str) -> tuple[str, ...]:
 def _fields(path: Path) -> Mapping[str, Field]:
     """The fields of the table at a path; none where it takes any keys, or is no table."""
     here = in_the_language(path)
-    if not here:
-        return fields_of("", "")
-    table = find(".".join(toml_key(str(part) or "name") for part in here[:1]))
-    if table is None:
-        return {}
-    return _below(table[0], table[1], [str(part) for part in here[1:]])
+    return _fields_at((*here[:1], NAME, *here[2:]) if here[:1] and here[0] in tables() and here[1:] else here)
 
 
-def _below(title: str, field: Field, rest: Sequence[str]) -> Mapping[str, Field]:
-    """Follow a path into the table of a field; names of tables and places in lists lead into them."""
-    if not field.target:
-        return {}
-    if field.shape in ("map", "list"):
-        if not rest:
-            return {}
-        rest = rest[1:]
-    fields = fields_of(field.target, title)
-    if not rest:
-        return fields
-    inner = fields.get(rest[0])
-    return {} if inner is None else _below(f"{title}.{inner.name}", inner, rest[1:])
+@lru_cache(maxsize=256)
+def _fields_at(path: Path) -> Mapping[str, Field]:
+    title = ".".join(map(str, path))
+    return {
+        name: field_of_node(name, inner, name in node.get("required", ()), title)
+        for node in nodes(json_schema(), path)
+        for name, inner in node.get("properties", {}).items()
+    }
 
 
 # ---------------------------------------------------------------------------------------------------------- values
 
 
 def _values(place: _Place, end: int, page: Page, snapshot: Snapshot) -> Iterator[Suggestion]:
-    """Words of a choice, names of this fleet, and upstream data: GPUs, pipelines, releases.
+    """Words of a choice, names of this fleet, amounts, tables in one line, and upstream data: GPUs, releases.
 
     In quotes, only the text up to the cursor is replaced: editors filter by it, and some keep the text behind the
     cursor.
@@ -291,42 +279,49 @@ def _values(place: _Place, end: int, page: Page, snapshot: Snapshot) -> Iterator
     start = place.start + place.quoted
     quote = place.typed[:1] if place.quoted else '"'
     closing = "" if place.quoted and page.text[end : end + 1] == quote else quote
-    for value, kind, detail in _candidates(place.path, snapshot):
+    for value, kind, detail in _candidates(place.path, page.text[start:end], snapshot):
         if isinstance(value, bool):
             text = str(value).lower()
             yield Suggestion(text, text, place.start, end, kind, detail)
         else:
             text = f"{'' if place.quoted else quote}{value}{closing}"
             yield Suggestion(str(value), text, start, end, kind, detail)
+    for name, field in _fields(place.path).items() if not place.quoted else ():
+        key = _key(name, field, place, end)
+        yield key._replace(label=f"{{ {name} }}", text=f"{{ {key.text}", closing=f"{key.closing} }}")
 
 
-def _candidates(path: Path, snapshot: Snapshot) -> Iterator[tuple[Any, str, str]]:
-    for table in named_at(path, key=False):
+def _candidates(path: Path, typed: str, snapshot: Snapshot) -> Iterator[tuple[Any, str, str]]:
+    here = in_the_language(path)
+    for table in named_at(path, key=False) if path[-1:] != (ON,) else ():
         named = snapshot.written.get(CLASSES, {}) if table == CLASSES else snapshot.raw.get(table, {})
         for name, body in named.items() if isinstance(named, dict) else ():
-            if table != CLASSES or in_the_language(path)[0] in body:
+            if table != CLASSES or here[0] in body:
                 yield name, "class" if table == CLASSES else "name", f"of {table}"
-    here = in_the_language(path)
-    for word in words(json_schema(), here):
-        yield word, "word", ""
-    field = find(".".join(toml_key(str(part) or "name") for part in here)) if here else None
-    if field is not None and field[1].kind == "true or false":
-        yield True, "word", ""
-        yield False, "word", ""
-    for known, of in _known(here):
-        yield known, "word", of
+    for table in tables() if path[:1] == (REMOVE,) else ():
+        yield from ((f"{table}.{toml_key(name)}", "name", f"of {table}") for name in snapshot.raw.get(table, ()))
+    if here[:1] == ("silences",) and here[2:] in (("code",), ("at",)):
+        for item in snapshot.located:
+            if item.diagnostic.severity is Severity.WARNING:
+                yield item.diagnostic.code if here[2] == "code" else item.primary.path, "word", item.diagnostic.message
+        yield from ((rule.code, "word", "") for rule in rules() if here[2] == "code")
+    for node in nodes(json_schema(), here):
+        yield from ((word, "word", "") for word in (*node.get("enum", ()), node.get("const")) if isinstance(word, str))
+        if node.get("type") == "boolean":
+            yield from ((True, "word", ""), (False, "word", ""))
+        elif node.get("type") == "string" and UNIT in node:
+            yield from ((text, "word", "") for text in _amounts(node, typed))
+    last = here[-1:] if not here or isinstance(here[-1], str) else here[-2:-1]
+    known, of = _UPSTREAM.get((*here[:1], *last), _UPSTREAM.get(last, ((), "")))
+    yield from ((word, "word", of) for word in known)
 
 
-def _known(path: Path) -> Iterator[tuple[str, str]]:
-    """Upstream data for a field, with its number or its kind."""
-    last = path[-1:] if not path or isinstance(path[-1], str) else path[-2:-1]
-    if path[:1] == ("hosts",) and last == ("model",):
-        yield from ((name, "GPU") for name in GPU_NAMES)
-    elif path[:1] == ("models",) and last == ("pipeline",):
-        yield from ((name, "pipeline") for name in PIPELINES)
-    elif path == ("fleet", "network"):
-        yield from ((name, "network") for name in NETWORKS)
-    elif last == ("node_release",):
-        yield from ((format_release(release), "release") for release in reversed(RELEASES))
-    elif last == ("renditions",):
-        yield from ((name, "rendition") for name in RENDITIONS)
+def _amounts(node: Mapping[str, Any], typed: str) -> Iterator[str]:
+    """The number that is written in each unit of a field; its example before there is one."""
+    number = re.match(r"[0-9][0-9_.]*", typed)
+    yield from node.get("examples", ()) if number is None else ()
+    for choice in node[UNIT].split(", or ") if number else ():
+        some, _, each = (
+            re.split(", | or ", part.replace("a currency such as ", "")) for part in choice.partition(" / ")
+        )
+        yield from (f"{number and number[0]} {one}{f' / {per}' if per else ''}" for one in some for per in each)

@@ -118,13 +118,10 @@ def amounts(page: Page, start: int, end: int) -> Iterator[Part]:
             start_of, end_of = block.body + mark.start + 1, block.body + mark.end - 1
             is_amount = page.text[start_of - 1] in "\"'" and _IS_AMOUNT.fullmatch(page.text, start_of, end_of)
             if is_amount and _has_unit((*block.path, *path)):
-                parts += [_part(match) for match in _AMOUNT.finditer(page.text, start_of, end_of)]
+                for match in _AMOUNT.finditer(page.text, start_of, end_of):
+                    kind = "number" if match[0][0].isdigit() else "operator" if match[0] in "/%" else "unit"
+                    parts.append(Part(match.start(), match.end(), kind))
         yield from sorted({part for part in parts if start <= part.start < end})
-
-
-def _part(match: re.Match[str]) -> Part:
-    kind = "number" if match[0][0].isdigit() else "operator" if match[0] in "/%" else "unit"
-    return Part(match.start(), match.end(), kind)
 
 
 def _has_unit(path: Path) -> bool:

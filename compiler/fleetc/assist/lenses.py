@@ -16,6 +16,7 @@ from fleetc.language.sharing import CLASSES
 from fleetc.places.diagnostic import Path
 from fleetc.review.impact.restarts import service_of
 from fleetc.review.why import Shipped
+from fleetc.text.counting import counted
 from fleetc.toml.document import Document
 
 
@@ -27,9 +28,8 @@ class Reach:
     hosts: set[str] = field(default_factory=set)
 
     def __str__(self) -> str:
-        restarts = f"{len(self.hosts)} host{'s restart' if len(self.hosts) != 1 else ' restarts'}"
-        lines = f"affects {self.lines} line{'s' if self.lines != 1 else ''}"
-        return f"{lines} · {restarts}" if self.hosts else lines
+        lines = f"affects {counted(self.lines, 'line')}"
+        return f"{lines} · restarts {counted(len(self.hosts), 'host')}" if self.hosts else lines
 
 
 def table_of(path: Path) -> Path:

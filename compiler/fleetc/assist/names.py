@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fleetc.assist.page import Block, Page, Spot
+from fleetc.language.counters import meant_by, star_in
 from fleetc.language.fields import NAME_PATTERN
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.language.sharing import CLASSES, LIKE, ON, in_the_language, tables
@@ -40,6 +41,7 @@ class Use(NamedTuple):
 
 USES = (
     Use((*NODE_TABLES, "avatars", "runners"), ("host",), ("hosts",)),
+    Use(NODE_TABLES, (ON,), ("hosts",)),
     Use(NODE_TABLES, ("wallet",), ("wallets",)),
     Use(("wallets",), ("reward_by",), NODE_TABLES),
     Use(("orchestrators", "ai_workers"), ("models", _ANY, "use"), ("models",)),
@@ -96,7 +98,7 @@ def target_at(page: Page, offset: int, document: Document | None) -> tuple[Targe
         return _of_key(spot, document)
     text = _text(page, spot)
     for table in named_at(spot.path, key=False):
-        if text and (table == CLASSES or _known(document, table, text)):
+        if text and (table == CLASSES or _meant(Target(table, text), document)):
             return Target(table, text), _inside(spot)
     return None
 
@@ -106,13 +108,15 @@ def _of_key(spot: Spot, document: Document | None) -> tuple[Target, Spot] | None
     if len(path) == 2 and path[0] in (*tables(), CLASSES):
         return Target(str(path[0]), str(path[1])), spot
     for table in named_at(path, key=True):
-        if _known(document, table, str(path[-1])):
+        if _meant(Target(table, str(path[-1])), document):
             return Target(table, str(path[-1])), spot
     return None
 
 
-def _known(document: Document | None, table: str, name: str) -> bool:
-    return document is not None and value_at(document.raw, (table, name)) is not None
+def _meant(target: Target, document: Document | None) -> list[str]:
+    """The names of tables that a name stands for: itself, or those that its pattern or its counter makes."""
+    named = document.raw.get(target.table) if document is not None else None
+    return [name for name in meant_by(target.name, named) if name in named] if isinstance(named, dict) else []
 
 
 def _text(page: Page, spot: Spot) -> str:
@@ -129,13 +133,13 @@ def _inside(spot: Spot) -> Spot:
 
 
 def definitions(pages: Mapping[str, Page], target: Target, document: Document | None) -> Iterator[tuple[str, Spot]]:
-    """The keys of a table in each text: its own, else that of its counter table."""
-    path: Path = (target.table, target.name)
-    spots = [(name, spot) for name, page in pages.items() if (spot := page.find(path))]
-    if not spots and document is not None:
-        for layer in document.layers.get(path, ())[:1]:
-            spots = [(name, spot) for name, page in pages.items() if (spot := page.find(layer))]
-    yield from spots
+    """The keys of a table in each text: its own, else that of its counter table; of a pattern, those of its tables."""
+    paths: list[Path] = [target]
+    if document is not None and not any(page.find(target) for page in pages.values()):
+        members: list[Path] = [(target.table, name) for name in _meant(target, document)]
+        paths = [path for member in members for path in (member, *document.layers.get(member, ())[:1])]
+    for path in dict.fromkeys(paths):
+        yield from ((name, spot) for name, page in pages.items() if (spot := page.find(path)))
 
 
 def gpu_at(page: Page, offset: int, document: Document | None) -> Path | None:
@@ -159,7 +163,7 @@ def gpu_at(page: Page, offset: int, document: Document | None) -> Path | None:
 
 
 def references(page: Page, target: Target, document: Document | None) -> Iterator[Spot]:
-    """Every place in a text that names a table, without those that define it."""
+    """Every place in a text that names a table, also by a pattern, without those that define it."""
     many = _members(target, document)
     for path, block, mark in _near(page, [target.name, *many]):
         for key in (True, False):
@@ -167,7 +171,8 @@ def references(page: Page, target: Target, document: Document | None) -> Iterato
                 continue
             spot = _spot(path, block, mark, key)
             name = str(path[-1]) if key else _text(page, spot)
-            if name == target.name or name in many:
+            by_pattern = ("*" in name or "{" in name) and target.name in _meant(Target(target.table, name), document)
+            if name == target.name or name in many or by_pattern:
                 yield spot if key else _inside(spot)
 
 
@@ -181,7 +186,7 @@ def _members(target: Target, document: Document | None) -> frozenset[str]:
 
 def _near(page: Page, names: Sequence[str]) -> Iterator[tuple[Path, Block, KeySpans]]:
     """The content of tables with one of the names in the text."""
-    wanted = re.compile("|".join(map(re.escape, names)))
+    wanted = re.compile("|".join([*map(re.escape, names), r"""["'][^"'\s{*]*[*{]"""]))  # a pattern may mean them
     for block in page.blocks:
         if wanted.search(page.text, block.body, block.end):
             for path, mark in page.marks(block).items():
@@ -236,20 +241,20 @@ def _need_free(target: Target, name: str, document: Document) -> None:
     for table in NODE_TABLES if target.table == "hosts" else ():
         for body in (value_at(document.written, (table,)) or {}).values():
             pattern = body.get(ON) if isinstance(body, dict) else None
-            if isinstance(pattern, str) and _matches(pattern, target.name) != _matches(pattern, name):
+            fits = [isinstance(pattern, str) and star_in(pattern, each) is not None for each in (target.name, name)]
+            if fits[0] != fits[1]:
                 raise CannotRenameError(f'on = "{pattern}" matches only one of the two names: rename by hand')
-
-
-def _matches(pattern: str, name: str) -> bool:
-    before, _, behind = pattern.partition("*")
-    return name.startswith(before) and name.endswith(behind) and len(name) > len(before) + len(behind)
 
 
 def _pieces(page: Page, target: Target, name: str, document: Document) -> Iterator[Piece]:
     for spot in page.mentions((target.table, target.name)):
         yield spot.start, spot.end, toml_key(name)
     for spot in references(page, target, document):
-        yield spot.start, spot.end, toml_key(name) if spot.on_key else name
+        text = page.text[spot.start : spot.end]
+        if spot.on_key or not ("*" in text or "{" in text):
+            yield spot.start, spot.end, toml_key(name) if spot.on_key else name
+        elif star_in(text, name) is None:
+            raise CannotRenameError(f'"{text}" matches only one of the two names: rename by hand')
     for path, block, mark in _near(page, [target.name]):
         if path[:1] == (REMOVE,) or (path[:1] == ("silences",) and path[-1] == "at"):
             spot = _spot(path, block, mark, key=False)

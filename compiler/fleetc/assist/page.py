@@ -94,10 +94,6 @@ class Page:
             self._read = {piece: marks for piece, marks in self._read.items() if piece in here}
 
     @cached_property
-    def _starts(self) -> list[int]:
-        return [block.start for block in self.blocks]
-
-    @cached_property
     def _by_path(self) -> dict[Path, list[Block]]:
         by_path: dict[Path, list[Block]] = {}
         for block in self.blocks:
@@ -115,7 +111,7 @@ class Page:
 
     def block_at(self, offset: int) -> Block:
         """The table that an offset is in."""
-        return self.blocks[max(0, bisect_right(self._starts, offset) - 1)]
+        return self.blocks[max(0, bisect_right(self.blocks, offset, key=lambda block: block.start) - 1)]
 
     def marks(self, block: Block) -> Mapping[Path, KeySpans]:
         """The content of a table: paths from the table on, and offsets from `Block.body` on."""
@@ -145,15 +141,13 @@ class Page:
         """Where the key of a path is, or the item of a list; None if the text does not have it."""
         if path in self._headed:
             return Spot(path, *self._headed[path], True)
-        for block, mark in self._below(path):
-            return Spot(path, block.body + mark.key_start, block.body + mark.key_end, True)
-        return None
+        below = ((block.body + mark.key_start, block.body + mark.key_end) for block, mark in self._below(path))
+        return next((Spot(path, start, end, True) for start, end in below), None)
 
     def value(self, path: Path) -> Spot | None:
         """Where the value of a path is; None if the text does not have it, and for a table with a header."""
-        for block, mark in self._below(path):
-            return Spot(path, block.body + mark.start, block.body + mark.end, False)
-        return None
+        below = ((block.body + mark.start, block.body + mark.end) for block, mark in self._below(path))
+        return next((Spot(path, start, end, False) for start, end in below), None)
 
     def _below(self, path: Path) -> Iterator[tuple[Block, KeySpans]]:
         for length in range(len(path) - 1, -1, -1):

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import takewhile
 from typing import Any
 
 from fleetc import fixes
 from fleetc.analysis.capacity import capacity
 from fleetc.analysis.demand import GpuLoad
+from fleetc.assist.page import Page
 from fleetc.blueprint.market import MarketTables
 from fleetc.language.fleet import Fleet
 from fleetc.lower.market import lower_market
@@ -22,8 +24,9 @@ from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Fix, Path
 from fleetc.policy.judging import Policies
 from fleetc.text import leaks
-from fleetc.toml.document import Document, Source
+from fleetc.toml.document import REMOVE, Document, Source
 from fleetc.toml.edits import TextEdit
+from fleetc.toml.scan import parse_key
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,11 @@ def check(sources: Sequence[Source], policies: Policies | None, today: date, bef
     """
     checked = check_spec(sources, policies, today)
     located = tuple(locate(checked.diagnostics, checked.texts, checked.document))
-    if checked.document is None and before.readable:
+    broken = {item.primary.file for item in located}
+    rest = [sources[0], *(source for source in sources[1:] if source.name not in broken)]
+    if checked.document is None and before.document is None and len(rest) < len(sources):  # for names at least
+        before = check(rest, policies, today, before)
+    elif checked.document is None and before.readable:
         located += _elsewhere(sources, policies, today, before.readable)
     loads, market, typed = before.loads, before.market, checked.typed
     if typed is not None:
@@ -97,8 +104,8 @@ def _elsewhere(
     for source in sources:
         lines = source.text.split("\n")
         was = old.get(source.name, lines)
-        start = _alike(lines, was)
-        end = _alike(lines[start:][::-1], was[start:][::-1])
+        start = alike(lines, was)
+        end = alike(lines[start:][::-1], was[start:][::-1])
         size = len(lines) - end - start
         filled = (was[start : len(was) - end] + [""] * size)[:size]
         changed[source.name] = range(start + 1, start + size + 1)
@@ -110,20 +117,35 @@ def _elsewhere(
     return tuple(item for item in located if item.primary.line not in changed.get(item.primary.file, ()))
 
 
-def _alike(lines: Sequence[str], others: Sequence[str]) -> int:
-    """How many lines are equal from the first on."""
-    pairs = zip(lines, others, strict=False)
-    return next((number for number, (line, other) in enumerate(pairs) if line != other), min(len(lines), len(others)))
+def alike(some: Sequence[object], others: Sequence[object]) -> int:
+    """How many items, such as lines, are equal from the first on."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(some, others, strict=False)))
+
+
+def caused(item: Located, overlay: str, page: Page) -> Located:
+    """A problem that stands elsewhere, at the place of an overlay that has most in common with it; else at its top."""
+    words, best, start, end = item.diagnostic.message, 1, 0, 0
+    named = [label.place for label in (item.diagnostic.primary, *item.diagnostic.related)]
+    for path, block, mark in page.leaves():
+        first, last = block.body + mark.start, block.body + mark.end
+        removed = (parse_key(page.text[first + 1 : last - 1]) or ()) if path[0] == REMOVE and path[1:] else ()
+        common = max(alike(removed or path, place) if isinstance(place, tuple) else 0 for place in named)
+        common += 2 * (removed[-1:] != () and f'"{removed[-1]}"' in words)
+        if common > best:
+            best, start, end = common, first, last
+    (line, column), (end_line, end_column) = map(page.lines.position, (start, end))
+    note = f"at {item.primary.file}:{item.primary.line}" if item.primary.line else item.primary.file
+    place = item.primary._replace(
+        file=overlay, line=line * (best > 1), column=column, end_line=end_line, end_column=end_column, note=note
+    )
+    return item._replace(primary=place, related=(item.primary, *item.related))
 
 
 def _repairs(
     sources: Sequence[Source], document: Document, located: Sequence[Located]
 ) -> Mapping[Fix, tuple[TextEdit, ...]]:
-    """The certain fixes that may be shown: none that stands beside a secret, or that would write one."""
-    wanted = [
-        item.diagnostic.fix
-        for item in located
-        if item.diagnostic.fix is not None and not item.withheld and not item.primary.hidden
-    ]
+    """The fixes that may be shown, certain or suggested: none that stands beside a secret, or that would write one."""
+    shown = [item.diagnostic for item in located if not item.withheld and not item.primary.hidden]
+    wanted = [fix for one in shown for fix in (one.fix, *one.suggested) if fix is not None]
     replacements = fixes.replacements(sources, document, wanted) if wanted else {}
     return {fix: pieces for fix, pieces in replacements.items() if all(leaks.may_show(piece.text) for piece in pieces)}

@@ -102,7 +102,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
             return error("assigned-by-service", f"only the service sets {last}", place, help=assigned[last])
         meant, near = same_but_for_spelling(last, keys), suggestions.near(last, keys)
         certain = meant and meant not in _value(path[:-1], raw)
-        return error(
+        found = error(
             "unknown-key",
             f'there is no key "{last}" here',
             Label(path, on_key=True, secret=_says_secret(path, keys)),
@@ -113,6 +113,8 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
             or suggestions.listed(keys),
             fix=fix_rename(path, meant) if certain else None,
         )
+        free = [key for key in near if key not in _value(path[:-1], raw)] if not certain else []
+        return replace(found, suggested=tuple(fix_rename(path, key) for key in free))
     if kind == "missing":
         table = ".".join(map(str, path[:-1])) or "the spec"
         known = f"add {_header(root, path) or last}: {_description(root, path)}".rstrip(": ")

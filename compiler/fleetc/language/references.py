@@ -7,6 +7,7 @@ up any name without asking whether it exists.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fleetc.language.answers import once_for_all
@@ -18,7 +19,7 @@ from fleetc.language.quantities import EthAddress, QuantityError, parse_eth_addr
 from fleetc.language.runner_references import check_runners
 from fleetc.language.signer import Signer
 from fleetc.language.worker import AiWorker, Transcoder
-from fleetc.places.diagnostic import Diagnostic, Fix, Label, Path, error, fix_rename
+from fleetc.places.diagnostic import Diagnostic, Fix, Label, Path, error, fix_rename, fix_set
 from fleetc.text.suggestions import asked, one_of, same_but_for_spelling
 from fleetc.upstream import NETWORKS, PIPELINES
 from fleetc.upstream.avatar import HIGHEST_SLOT
@@ -71,7 +72,11 @@ def _unknown(
         help_line = f'did you mean "{lone}", the only unused {what}{f", or {others}" if others else ""}?'
     else:
         help_line = asked(near) or otherwise or fleet.suggestions.listed(known) or f"define {what} {name}"
-    return error("unknown-reference", f'there is no {what} "{name}"', Label(path), help=help_line, fix=fix)
+    written = fix_rename if path[-1] == name else fix_set
+    names = dict.fromkeys((lone, *near) if lone and fleet.suggestions.left else near)
+    suggested = tuple(written(path, meant) for meant in names)
+    found = error("unknown-reference", f'there is no {what} "{name}"', Label(path), help=help_line, fix=fix)
+    return replace(found, suggested=suggested if fix is None else ())
 
 
 @once_for_all

@@ -100,9 +100,10 @@ def fix_remove(path: Path) -> Fix:
 class Diagnostic:
     """A message: `code` is a stable slug, `message` one sentence, `help` what to write instead.
 
-    `fix` is there only when the repair is certain; `fleetc check --fix` makes it. `doubted` is set on an error that may
-    be a false alarm: only such an error can be silenced, by exactly this path. On a warning that points into the text,
-    it is the path that the warning speaks of, for silences too. `members` are the tables that share the problem because
+    `fix` is there only when the repair is certain; `fleetc check --fix` makes it. `suggested` are the fixes that the
+    help line asks about: editors offer them, and nothing makes them by itself. `doubted` is set on an error that may be
+    a false alarm: only such an error can be silenced, by exactly this path. On a warning that points into the text, it
+    is the path that the warning speaks of, for silences too. `members` are the tables that share the problem because
     one line makes them all.
     """
 
@@ -115,6 +116,7 @@ class Diagnostic:
     fix: Fix | None = None
     doubted: Path | None = None
     members: tuple[Path, ...] = ()
+    suggested: tuple[Fix, ...] = ()
 
 
 def error(

@@ -103,11 +103,16 @@ def _stepped(value: str, number: re.Match[str], step: int) -> Iterator[str]:
 
 def words(schema: dict[str, Any], path: Path) -> tuple[str, ...]:
     """The texts that the JSON Schema of a spec lists for the value at a path; () where it lists none."""
-    nodes = [schema]
-    for part in path:
-        nodes = [below for node in nodes for below in _below(schema, node, part)]
-    listed = [word for node in nodes for word in (*node.get("enum", ()), node.get("const"))]
+    listed = [word for node in nodes(schema, path) for word in (*node.get("enum", ()), node.get("const"))]
     return tuple(dict.fromkeys(word for word in listed if isinstance(word, str)))
+
+
+def nodes(schema: dict[str, Any], path: Path) -> list[dict[str, Any]]:
+    """Each shape that the JSON Schema of a spec has for the value at a path; none where it has no such place."""
+    shapes = [schema]
+    for part in path:
+        shapes = [below for node in shapes for below in _below(schema, node, part)]
+    return shapes
 
 
 def _below(schema: dict[str, Any], node: dict[str, Any], part: str | int) -> Iterator[dict[str, Any]]:

@@ -74,9 +74,10 @@ class Desk:
         text = text.replace("\r\n", "\n")
         self.texts[path] = text
         self.pages[path] = Page(text, self.pages.get(path))
-        if self._projects.get(path) is None:
-            self.sort()
         project = self._projects.get(path)
+        if project is None or (path == project.overlay and not projects.may_be_ours(self.pages[path], True)):
+            self.sort()
+            project = self._projects.get(path)
         if project is not None:
             self.again(project.spec)
 
@@ -89,7 +90,10 @@ class Desk:
 
     def sort(self) -> None:
         """Find the projects with an open file, and forget the others."""
-        self._projects = {path: projects.project_of(path, self.texts, self.folders) for path in self.texts}
+        was = self._projects
+        self._projects = {
+            path: projects.project_of(path, self.texts, self.folders, was.get(path)) for path in self.texts
+        }
         open_now = {project for project in self._projects.values() if project is not None}
         for gone in self.works.keys() - open_now:
             work = self.works.pop(gone)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,9 +20,9 @@ from fleetc.assist import completion, hints, hover, lenses, names
 from fleetc.assist.answers import offered
 from fleetc.assist.names import Target
 from fleetc.assist.page import Page, Spot
-from fleetc.assist.state import Snapshot
+from fleetc.assist.state import Snapshot, alike
 from fleetc.cli.editor import projects
-from fleetc.cli.editor.desk import Desk, Work
+from fleetc.cli.editor.desk import Work
 from fleetc.cli.editor.server import Server
 from fleetc.cli.editor.wire import Plain, Ruler, guarded, path_of, uri_of
 from fleetc.disk import files
@@ -68,13 +69,9 @@ class Asking:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self.desk = server.desk
         self._shipped: Shipped | None = None
         self._reach: tuple[Snapshot, Mapping[KeyPath, lenses.Reach]] | None = None
-
-    @property
-    def desk(self) -> Desk:
-        """What is open."""
-        return self._server.desk
 
     def about(self, uri: str) -> Question | None:
         """The text of a document; None if it is no part of a spec."""
@@ -104,11 +101,8 @@ class Asking:
 
     def _together(self, question: Question) -> list[Work]:
         """The project of a question, and the others of its spec: with an overlay, or without."""
-        spec = question.work.project.spec
-        return [
-            question.work,
-            *(work for work in self.desk.works.values() if work.project.spec == spec and work != question.work),
-        ]
+        works = [work for work in self.desk.works.values() if work.project.spec == question.work.project.spec]
+        return sorted(works, key=lambda work: work is not question.work)
 
     def _closed(self, question: Question) -> list[list[Source]]:
         """The spec of a question with each of its overlays that is not open."""
@@ -171,11 +165,8 @@ class Asking:
         if named is not None:
             spots = names.definitions(pages, named[0], question.snapshot.document)
             return [self._location(question, name, pages[name], spot) for name, spot in spots]
-        gpu = names.gpu_at(
-            question.page, question.ruler.offset(question.page, params.position), question.snapshot.document
-        )
-        if gpu is None:
-            return []
+        offset = question.ruler.offset(question.page, params.position)
+        gpu = names.gpu_at(question.page, offset, question.snapshot.document) or ("",)
         return [self._location(question, name, page, spot) for name, page in pages.items() if (spot := page.find(gpu))]
 
     def references(self, question: Question, params: types.ReferenceParams) -> list[types.Location]:
@@ -220,44 +211,41 @@ class Asking:
         self, question: Question, pages: Mapping[str, Page], pieces: Mapping[str, Sequence[names.Piece]]
     ) -> types.WorkspaceEdit:
         """Pieces of several files as one change, which an editor refuses if a file has changed meanwhile."""
-        changes = []
-        for name, some in pieces.items():
-            uri = uri_of(question.work.project.path_of(name))
-            version = self._server.workspace.get_text_document(uri).version
-            texts = [types.TextEdit(question.ruler.range(pages[name], start, end), text) for start, end, text in some]
-            changes.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), texts))
-        if self._takes_versions():
-            return types.WorkspaceEdit(document_changes=changes)
         plain = {
-            change.text_document.uri: [e for e in change.edits if isinstance(e, types.TextEdit)] for change in changes
+            uri_of(question.work.project.path_of(name)): [
+                types.TextEdit(question.ruler.range(pages[name], start, end), text) for start, end, text in some
+            ]
+            for name, some in pieces.items()
         }
-        return types.WorkspaceEdit(changes=plain)
-
-    def _takes_versions(self) -> bool:
         workspace = self._server.client_capabilities.workspace
-        return bool(workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes)
+        if not (workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes):
+            return types.WorkspaceEdit(changes=plain)
+        changes = []
+        for uri, texts in plain.items():
+            version = self._server.workspace.get_text_document(uri).version
+            changes.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), texts))
+        return types.WorkspaceEdit(document_changes=changes)
 
     # ---------------------------------------------------------------------------------------------------- fixes
 
     def actions(self, question: Question, params: types.CodeActionParams) -> list[types.CodeAction]:
-        """The certain fixes of problems in a range, of the text as it was checked: none while it is not."""
+        """The fixes of problems in a range, certain ones preferred, of the text as it was checked: none while not."""
         if not question.work.rests:
             return []
-        pages, actions = self._pages(question), []
+        pages, actions, repairs = self._pages(question), [], question.snapshot.repairs
         wanted = params.context.only
-        for item in question.snapshot.located:
-            fix = item.diagnostic.fix
-            pieces = question.snapshot.repairs.get(fix, ()) if fix is not None else ()
-            if not pieces or not self._touches(question, item, params.range) or not _wants(wanted, "quickfix"):
-                continue
-            known = [diagnostic for diagnostic in params.context.diagnostics if diagnostic.code == item.diagnostic.code]
-            title, edit = (
-                deeds(item)[:1].upper() + deeds(item)[1:],
-                self._edit(question, pages, _by_file(question, [pieces])),
-            )
-            actions.append(types.CodeAction(visible(title), _FIX, known or None, is_preferred=True, edit=edit))
+        near = [item for item in question.snapshot.located if self._touches(question, item, params.range)]
+        for item in near if _wants(wanted, "quickfix") else ():
+            known = [one for one in params.context.diagnostics if one.code == item.diagnostic.code] or None
+            for fix in (item.diagnostic.fix, *item.diagnostic.suggested):
+                if fix is not None and fix in repairs:
+                    title = deeds(item._replace(diagnostic=replace(item.diagnostic, fix=fix)))
+                    edit = self._edit(question, pages, _by_file(question, [repairs[fix]]))
+                    title, sure = visible(title[:1].upper() + title[1:]), fix == item.diagnostic.fix
+                    actions.append(types.CodeAction(title, _FIX, known, is_preferred=sure, edit=edit))
         actions += self._answers(question, pages, params.range) if _wants(wanted, "quickfix") else []
-        every = together(question.snapshot.repairs)
+        certain = {item.diagnostic.fix for item in question.snapshot.located}
+        every = together({fix: pieces for fix, pieces in repairs.items() if fix in certain})
         if len(every) > 1 and _wants(wanted, _ALL):
             title = f"Makes {len(every)} certain repairs in all files of the spec"
             edit = self._edit(question, pages, _by_file(question, every.values()))
@@ -266,11 +254,11 @@ class Asking:
 
     def _answers(self, question: Question, pages: Mapping[str, Page], at: types.Range) -> Iterator[types.CodeAction]:
         """What TODO lines in a range offer."""
-        start, end = (question.ruler.offset(question.page, place) for place in (at.start, at.end))
+        start, end = _stretch(question, at)
         name = str(question.path.relative_to(question.work.project.directory))
         for piece in offered(question.page.text, start, end):
             edit = self._edit(question, pages, {name: [piece]})
-            yield types.CodeAction(visible(f"Answer: {piece[2]}"), _FIX, edit=edit)
+            yield types.CodeAction(visible(f"Writes {piece[2]}"), _FIX, edit=edit)
 
     def _touches(self, question: Question, item: Located, wanted: types.Range) -> bool:
         place = item.primary
@@ -283,9 +271,8 @@ class Asking:
         new, _ = formatted(Source(question.path.name, old))
         if new is None or new == old:
             return []
-        start = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-        most = min(len(old), len(new)) - start
-        same = next((at for at in range(most) if old[len(old) - 1 - at] != new[len(new) - 1 - at]), most)
+        start = alike(old, new)
+        same = alike(old[start:][::-1], new[start:][::-1])
         whole = question.ruler.range(question.page, start, len(old) - same)
         return [types.TextEdit(whole, new[start : len(new) - same])]
 
@@ -304,17 +291,11 @@ class Asking:
         return [symbol(entry) for entry in hints.outline(question.page)]
 
     def inlays(self, question: Question, params: types.InlayHintParams) -> list[types.InlayHint]:
-        start, end = (
-            question.ruler.offset(question.page, position) for position in (params.range.start, params.range.end)
-        )
-        inlay_hints = hints.hints(question.page, start, end, question.snapshot.document)
-        return [
-            types.InlayHint(
-                question.ruler.position(question.page, hint.offset), hint.words, tooltip=hint.more, padding_left=True
-            )
-            for hint in inlay_hints
-            if start <= hint.offset <= end
-        ]
+        start, end = _stretch(question, params.range)
+        at = partial(question.ruler.position, question.page)
+        every = hints.hints(question.page, start, end, question.snapshot.document)
+        shown = [hint for hint in every if start <= hint.offset <= end]
+        return [types.InlayHint(at(one.offset), one.words, tooltip=one.more, padding_left=True) for one in shown]
 
     def tokens(
         self, question: Question, params: types.SemanticTokensParams | types.SemanticTokensRangeParams
@@ -322,9 +303,7 @@ class Asking:
         """The parts of amounts, each by its distance from the one before."""
         wanted = params.range if isinstance(params, types.SemanticTokensRangeParams) else None
         page, ruler = question.page, question.ruler
-        start, end = (
-            (ruler.offset(page, position) for position in (wanted.start, wanted.end)) if wanted else (0, len(page.text))
-        )
+        start, end = _stretch(question, wanted) if wanted else (0, len(page.text))
         data: list[int] = []
         line = column = 0
         for part in hints.amounts(page, start, end):
@@ -351,17 +330,9 @@ class Asking:
         data = params.data if isinstance(params.data, dict) else {}
         question = self.about(str(data.get("uri", "")))
         reach = await self._reached(question) if question is not None else None
-        of_table = reach.get(tuple(data.get("path", ()))) if reach is not None else None
-        if (
-            of_table is None
-            and question is not None
-            and reach is not None
-            and question.snapshot.sound
-            and question.work.rests
-        ):
-            of_table = lenses.Reach()
-        words = "what it affects is not known yet" if of_table is None else str(of_table)
-        params.command = types.Command(words, "")
+        nothing = lenses.Reach() if question is not None and question.snapshot.sound and question.work.rests else None
+        of_table = reach.get(tuple(data.get("path", ())), nothing) if reach is not None else None
+        params.command = types.Command(str(of_table or "what it affects is not known yet"), "")
         return params
 
     async def _reached(self, question: Question) -> Mapping[KeyPath, lenses.Reach] | None:
@@ -387,6 +358,12 @@ class Asking:
 
 _ACTIONS = types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll])
 _ALL = types.CodeActionKind.SourceFixAll.value
+
+
+def _stretch(question: Question, where: types.Range) -> tuple[int, int]:
+    """The offsets of a range."""
+    start, end = (question.ruler.offset(question.page, position) for position in (where.start, where.end))
+    return start, end
 
 
 def _literal(text: str) -> str:

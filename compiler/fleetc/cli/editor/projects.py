@@ -8,7 +8,6 @@ be hostile.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -30,8 +29,6 @@ from fleetc.policy.source import FOLDER, LIMIT_BYTES, MOST, SUFFIX
 from fleetc.settings import CHECKOUT_FILES, Settings
 from fleetc.toml.document import REMOVE, Source
 from fleetc.toml.including import matches
-
-_SPEC = re.compile(r"^[ \t]*spec[ \t]*=", re.MULTILINE)
 
 _MOST_BESIDE = 100
 
@@ -63,16 +60,20 @@ class Texts(NamedTuple):
     today: date
 
 
-def project_of(path: Path, texts: Open, folders: Sequence[Path] = ()) -> Project | None:
+def project_of(path: Path, texts: Open, folders: Sequence[Path] = (), was: Project | None = None) -> Project | None:
     """The spec that a file is, that includes it, or that it is an overlay of; None for any other file.
 
     A spec is sought in the directories above, up to a folder that the editor has opened, or to the top of the checkout.
+    A file that `was` ours remains so while half-typed.
     """
     if path.suffix != ".toml" or path.name in CHECKOUT_FILES:
         return None
-    text = texts.get(path, "")
-    if path.name == files.SPEC_NAME or _SPEC.search(text):
+    page = Page(texts.get(path, ""))
+    number = page.value(("spec",))
+    if path.name == files.SPEC_NAME or (number and page.text[number.start : number.end].isdigit()):
         return Project(path)
+    if was == Project(path) and may_be_ours(page, True):
+        return was
     spec = _spec_above(path.parent, folders)
     if spec is None:
         return None
@@ -85,7 +86,8 @@ def project_of(path: Path, texts: Open, folders: Sequence[Path] = ()) -> Project
         return project
     if path in overlays or any(matches(pattern, part) for pattern in included):
         return project
-    return Project(spec, path) if path.parent == spec.parent and _speaks_the_language(text) else None
+    beside = Project(spec, path)
+    return beside if path.parent == spec.parent and may_be_ours(page, was == beside) else None
 
 
 def _spec_above(directory: Path, folders: Sequence[Path]) -> Path | None:
@@ -100,12 +102,15 @@ def _spec_above(directory: Path, folders: Sequence[Path]) -> Path | None:
     return Path(os.path.abspath(directory / above / files.SPEC_NAME))  # noqa: PTH100  # resolve() would follow links
 
 
-def _speaks_the_language(text: str) -> bool:
-    """Whether a text has tables of a spec and no others: what else lies beside a spec is no overlay."""
-    page = Page(text)
+def may_be_ours(page: Page, was: bool) -> bool:
+    """Whether a text has tables of a spec and no others, or is empty: what else lies beside a spec is no overlay.
+
+    Of one that `was` ours, one such table is enough, and also half a line.
+    """
     named = {str(block.path[0]) for block in page.blocks if block.path}
     named |= {str(path[0]) for path in page.marks(page.blocks[0])}
-    return bool(named) and named <= {*Fleet.model_fields, REMOVE, DEFAULTS, CLASSES}
+    ours = named & {*Fleet.model_fields, REMOVE, DEFAULTS, CLASSES}
+    return (was or named == ours) if ours else not named and (was or not page.text.strip())
 
 
 def read(project: Project, texts: Open) -> Texts:
@@ -113,13 +118,23 @@ def read(project: Project, texts: Open) -> Texts:
     loaded = _loaded(project)
     limit = loaded.max_spec_mib * 2**20
     base = _read(project.spec, project.spec.name, texts, limit)
-    parts = [_named(part, project, texts) for part in files.read_parts(base, project.spec, limit)]
+    read_parts = files.read_parts(base, project.spec, limit)
+    parts = {part.part: replace(part, name=_name(part.name, project)) for part in read_parts}
+    for path in [path for path in texts.keys() - {project.spec} if path.is_relative_to(project.directory)]:
+        part = path.relative_to(project.directory).as_posix()
+        new = part not in parts and any(matches(pattern, part) for pattern in files.included_by(base))
+        if new or (part in parts and not parts[part].problem):  # what cannot be included is not read from an editor
+            parts[part] = replace(_read(path, part, texts, limit), part=part)
     overlays = [*loaded.overlay, *([Path(project.overlay.name)] if project.overlay else [])]
     over = [_read(project.path_of(str(name)), str(name), texts, limit) for name in overlays]
     rules = files.read_policies(project.spec, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
     today = system_day()
     named = tuple(replace(rule, name=_name(rule.name, project)) for rule in rules)
-    return Texts([base, *parts, *over], Policies(named, today.isoformat()) if named else None, today)
+    return Texts(
+        [base, *(parts[part] for part in sorted(parts)), *over],
+        Policies(named, today.isoformat()) if named else None,
+        today,
+    )
 
 
 def closed_overlays(project: Project, texts: Open) -> list[list[Source]]:
@@ -153,15 +168,6 @@ def _read(path: Path, name: str, texts: Open, limit: int) -> Source:
     if path in texts:
         return decode_source(texts[path].encode("utf-8", "surrogatepass"), name)
     return files.read_source(path, name, limit)
-
-
-def _named(part: Source, project: Project, texts: Open) -> Source:
-    """A file that the spec includes, by its name from there. What cannot be included is not read from an editor."""
-    path = project.directory / part.part
-    text = texts.get(path)
-    if text is not None and not part.problem:
-        return replace(decode_source(text.encode("utf-8", "surrogatepass"), part.part), part=part.part)
-    return replace(part, name=_name(part.name, project))
 
 
 def _name(name: str, project: Project) -> str:

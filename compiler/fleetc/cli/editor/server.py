@@ -7,6 +7,7 @@ program, and reads only what `fleetc check` would read.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from fleetc.assist.page import Page
+from fleetc.assist.state import caused
 from fleetc.cli.editor import wire
 from fleetc.cli.editor.desk import Desk, Work
+from fleetc.cli.editor.projects import Project
 from fleetc.cli.editor.wire import Ruler, uri_of
 from fleetc.version import __version__
 
@@ -51,28 +53,33 @@ class Server(LanguageServer):
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, words))
 
     def publish(self, work: Work) -> None:
-        """Show the findings of a check: for a spec in all its files, for an overlay only its own."""
+        """Show the findings of a check, after those with overlays, which leave out what the spec shows itself."""
+        for other in self.desk.works.values() if work.project.overlay is None else ():
+            if other.project.overlay is not None and other.project.spec == work.project.spec and other.rests:
+                self._show(other)
+        self._show(work)
+        self._refresh()
+
+    def _show(self, work: Work) -> None:
+        """Show findings in their files; with an overlay, those of other files stand in it, at what may cause them."""
         project, ruler = work.project, self.ruler
-        pages: dict[str, Page | None] = {}
-
-        def page_of(name: str) -> Page | None:
-            if name not in pages:
-                pages[name] = self.desk.page(work, name)
-            return pages[name]
-
+        page_of = cache(partial(self.desk.page, work))
         by_file: dict[Path, list[types.Diagnostic]] = {path: [] for path in work.shown}
-        for path in self.desk.texts:
-            if self.desk.work_of(path) is work:
-                by_file[path] = []
+        by_file |= {path: [] for path in self.desk.texts if self.desk.work_of(path) is work}
+        alone = self.desk.works.get(Project(project.spec)) if project.overlay is not None else None
+        known = {item.key for item in alone.snapshot.located} if alone is not None else set()
         for item in work.snapshot.located:
             path = project.path_of(item.primary.file)
-            if project.overlay is None or path == project.overlay:
-                by_file.setdefault(path, []).append(wire.diagnostic(item, ruler, page_of, project.path_of))
+            if project.overlay is not None and path != project.overlay:
+                if item.key in known:
+                    continue
+                path, page = project.overlay, self.desk.pages.get(project.overlay)
+                item = caused(item, path.name, page) if page is not None else item
+            by_file.setdefault(path, []).append(wire.diagnostic(item, ruler, page_of, project.path_of))
         for path, items in sorted(by_file.items(), key=lambda item: item[0] in self.desk.texts):
             version = self.workspace.get_text_document(uri_of(path)).version
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(path), items, version))
         work.shown = frozenset(path for path, items in by_file.items() if items)
-        self._refresh()
 
     def _refresh(self) -> None:
         """Have the editor ask again for what stands beside the text, if it can: it comes from the check."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, TypeVar
@@ -101,31 +102,27 @@ class Ruler:
 
 def guarded(answer: Callable[[P], Any]) -> Callable[[P], Any]:
     """An answer that reports a bug without its traceback, which may hold texts of a spec."""
-    if iscoroutinefunction(answer):
+    if not iscoroutinefunction(answer):
+        return _reporting()(answer)
 
-        async def answered_later(params: P) -> Any:
-            try:
-                return await answer(params)
-            except Exception as fault:
-                raise _told(fault) from None
-
-        return answered_later
-
-    def answered(params: P) -> Any:
-        try:
-            return answer(params)
-        except Exception as fault:
-            raise _told(fault) from None
+    async def answered(params: P) -> Any:
+        with _reporting():
+            return await answer(params)
 
     return answered
 
 
-def _told(fault: Exception) -> JsonRpcException:
-    if isinstance(fault, JsonRpcException):
-        return fault
-    if os.environ.get("FLEETC_DEBUG"):
-        traceback.print_exception(fault)
-    return JsonRpcException(f"internal error ({type(fault).__name__}); set FLEETC_DEBUG=1 to see where, and report it")
+@contextmanager
+def _reporting() -> Iterator[None]:
+    try:
+        yield
+    except JsonRpcException:
+        raise
+    except Exception as fault:
+        if os.environ.get("FLEETC_DEBUG"):
+            traceback.print_exception(fault)
+        words = f"internal error ({type(fault).__name__}); set FLEETC_DEBUG=1 to see where, and report it"
+        raise JsonRpcException(words) from None
 
 
 def uri_of(path: Path) -> str:
