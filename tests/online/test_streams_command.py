@@ -209,8 +209,8 @@ LOST = ["made-then-silent", "made-then-cut", "made-then-500", "made-without-id",
 @pytest.mark.parametrize("name", LOST)
 def test_creation_whose_answer_was_lost_is_not_sent_again(fleet: Fleet, name: str) -> None:
     fleet.write(stream(name=f'"{name}"'))
-    told = fleet.report("--apply", code=1, FLEETC_STREAM_SECONDS="3" if name == "made-then-silent" else "60")
-    assert told["applied"][0]["result"] == "unknown"
+    told = fleet.report("--apply", code=4, FLEETC_STREAM_SECONDS="3" if name == "made-then-silent" else "60")
+    assert (told["applied"][0]["result"], told["streams"][0]["kind"]) == ("unknown", "unknown")
     assert fleet.ids() == {"main": {"id": None}}
     assert fleet.sent() == ["POST /stream"]
     for arguments in ((), ("--apply",)):
@@ -323,6 +323,14 @@ def test_ids_belong_to_one_address(fleet: Fleet) -> None:
     fleet.write(stream())
     elsewhere = {"https://streams.example.net/api": {"main": {"id": "there"}}}
     fleet.ids_file.write_text(json.dumps({"version": 1, "streams": elsewhere}))
+    for arguments in ((), ("--apply",)):
+        printed = fleet.run(*arguments, code=4)
+        assert (
+            "stream main: unknown" in printed and "if that is the same service, write its new address there" in printed
+        )
+        assert f'if it is another, add "{fleet.api.base_url}": {{}} beside it' in printed
+    assert fleet.sent() == [], "a person says first which service it is"
+    fleet.ids_file.write_text(json.dumps({"version": 1, "streams": {**elsewhere, fleet.api.base_url: {}}}))
     fleet.run("--apply", code=0)
     kept = json.loads(fleet.ids_file.read_text())["streams"]
     assert kept["https://streams.example.net/api"] == {"main": {"id": "there"}}
@@ -403,6 +411,7 @@ def test_spec_without_an_api(fleet: Fleet) -> None:
         b'{"version": 1, "streams": {"u": {"main": {"id": "../x"}}}}',
         b'{"version": 1, "streams": {"u": {"main": {"id": "a", "more": 1}}}}',
         b'{"version": 1, "streams": {"u": {"main": {}}}}',
+        b'{"version": 1, "streams": {"u": {"main": {"id": "a"}, "second": {"id": "a"}}}}',
         b'<<<<<<< HEAD\n{"version": 1}',
     ],
 )

@@ -242,6 +242,8 @@ def _targets(comparison: Comparison, wanted: Wanted, observed: Mapping[str, Any]
         comparison.drifts.append(Drift(("multistream", "targets", place), row, NOTHING, PATCH))
     for row, place in wanted.doubtful:
         comparison.drifts.append(Drift(("multistream", "targets", place), row, NOTHING, MANUAL))
+        note = f"multistream.targets.{place} may be there: write its id into the file with the ids; or remove its entry"
+        comparison.notes.append(f"{note} there, and what is like it in the service, so that --apply makes it")
     for binding in wanted.bindings:
         comparison.notes.append(
             f"the address of target {binding.id} for {binding.profile} cannot be verified: the service never answers it"

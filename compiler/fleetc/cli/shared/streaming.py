@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,6 +109,7 @@ class _Talk:
         self._mask = Mask(value for value in self._values.values() if len(value) >= _LEAST_MASKED)
         self._path = ids_path(spec)
         self._ids: dict[str, dict[str, Known]] = {}
+        self._known: Mapping[str, Known] = {}
 
     async def ask(self) -> Talk:
         """Ask about all streams."""
@@ -148,14 +149,10 @@ class _Talk:
         with _progress(sys.stderr, len(self._chosen)) as tell:
             return await ask_all(client, self._chosen, self._known, self._values, tell)
 
-    @property
-    def _known(self) -> dict[str, Known]:
-        return self._ids.get(self._service.base_url, {})
-
     def _read_ids(self) -> None:
         from fleetc.disk.files import FilesError
         from fleetc.disk.ids_file import read_ids_file
-        from fleetc.stream_api.ids import IdsError, read_ids
+        from fleetc.stream_api.ids import IdsError, known_at, read_ids
 
         text = read_ids_file(self._path)
         try:
@@ -165,6 +162,7 @@ class _Talk:
             text, advice = f"{self._path} is damaged{where}: {problem}", "restore it from version control"
             raise FilesError("ids-damaged", text, path=str(self._path), advice=advice) from None
         self._ids = {url: dict(streams) for url, streams in ids.items()}
+        self._known = known_at(ids, self._service.base_url, self._declared)
         for name in sorted(self._known.keys() - self._declared):
             what = f"{self._path.name} has an id of {name}, which the spec does not declare"
             message(self._mask.masked(f"note: {what}; fleetc deletes no stream"))
