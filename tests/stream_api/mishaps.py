@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import selectors
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from copy import deepcopy
 from functools import cache
@@ -33,12 +33,17 @@ from tests.stream_api.support import Json, RefusedError, StandIn
 
 URL = "https://streams.example.net/api"
 SECRETS = {"STREAM_TOKEN": "token-0123456789", "TARGET_URL": "rtmp://a.example/live/key-1"}
-ASKING = ("question lost", "status 429", "late copy", "killed", "status 500", "silence")
-SENDING = (
-    *("question lost", "answer lost", "not connected", "status 500", "status 500 all the same", "status 429"),
-    *("silence", "silence all the same", "killed", "killed behind it"),
-)
-"""What can happen to a request that reads, and to one that changes."""
+KINDS = {
+    "GET": ("question lost", "late copy", "killed"),
+    "POST": ("question lost", "answer lost", "not connected", "status 429", "killed", "killed behind it"),
+}
+KINDS["PATCH"] = KINDS["POST"]
+LIKE_THEM = {
+    "GET": ("status 429", "status 500", "silence"),
+    "POST": ("status 500", "status 500 all the same", "silence", "silence all the same"),
+}
+LIKE_THEM["PATCH"] = LIKE_THEM["POST"]
+"""What can happen to a request; what is like another fault leads to the same, only later or in other words."""
 
 
 class KilledError(BaseException):
@@ -214,8 +219,3 @@ def world(directory: Path) -> Iterator[World]:
         patch.setattr("random.uniform", lambda _least, most: most)
         yield made
     made.loop.close()
-
-
-def kinds(method: str, first: bool) -> Sequence[str]:
-    """The faults that a request can meet. After a first one, questions are lost in one way: clients see no other."""
-    return SENDING if method != "GET" else ASKING if first else ASKING[:4]

@@ -14,7 +14,7 @@ import pytest
 
 from fleetc.stream_api.outcome import exit_code
 from tests.rules.support import rung, small, stream
-from tests.stream_api.mishaps import URL, Run, State, World, kinds, world
+from tests.stream_api.mishaps import KINDS, LIKE_THEM, URL, Run, State, World, world
 
 FAULTS = 2
 FOREIGN = {"id": "foreign", "name": "b", "isActive": False, "suspended": False, "record": False, "profiles": []}
@@ -51,8 +51,9 @@ def _like(held: dict[str, Any]) -> dict[str, Any]:
 class Explorer:
     """Tries all faults from a state on; what was tried from a state is not tried again."""
 
-    def __init__(self, place: World, start: State) -> None:
+    def __init__(self, place: World, start: State, wholly: bool) -> None:
         self.place = place
+        self.wholly = wholly
         self.ends: dict[str, dict[str, Any]] = {}
         self.left: dict[State, int] = {}
         done = self.run(start, {})
@@ -109,7 +110,9 @@ class Explorer:
             self.settle(done)
         if more:
             for place in range(max(faults, default=-1) + 1, len(done.methods)):
-                for kind in kinds(done.methods[place], first=more == FAULTS):
+                method = done.methods[place]
+                like_them = LIKE_THEM[method] if self.wholly or more == FAULTS else ()
+                for kind in (*KINDS[method], *like_them):
                     self._runs(state, {**faults, place: kind}, more - 1)
 
     def settle(self, quiet: Run) -> None:
@@ -142,15 +145,32 @@ class Explorer:
         return quiet.after._replace(ids=json.dumps(file))
 
 
+def _begun(place: World, changed: bool) -> State:
+    """A service with a stream of somebody else, and the spec that is to be applied."""
+    start = State(json.dumps([{"foreign": FOREIGN}, {}, []]), '{"version": 1, "streams": {}}')
+    place.declare(*(OLD if changed else NEW))
+    if changed:
+        start = place.apply(start, {}).after
+        place.declare(*CHANGED)
+    return start
+
+
+@pytest.mark.parametrize("wholly", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["fast", "wholly"])
 @pytest.mark.parametrize("changed", [False, True], ids=["new", "changed"])
-def test_all_pairs_of_faults(tmp_path: Path, changed: bool) -> None:
-    streams = json.dumps([{"foreign": FOREIGN}, {}, []])
-    start = State(streams, '{"version": 1, "streams": {}}')
+def test_all_pairs_of_faults(tmp_path: Path, changed: bool, wholly: bool) -> None:
     with world(tmp_path) as place:
-        place.declare(*(OLD if changed else NEW))
-        if changed:
-            start = place.apply(start, {}).after
-            place.declare(*CHANGED)
-        explorer = Explorer(place, start)
-        explorer.explore(start, FAULTS)
-    assert place.runs > 1000, "all was tried"
+        start = _begun(place, changed)
+        Explorer(place, start, wholly).explore(start, FAULTS)
+    assert place.runs > (1500 if changed else 500), "all was tried"
+
+
+@pytest.mark.parametrize("changed", [False, True], ids=["new", "changed"])
+def test_too_many_requests_are_waited_for(tmp_path: Path, changed: bool) -> None:
+    with world(tmp_path) as place:
+        start = _begun(place, changed)
+        for number, _ in enumerate(place.apply(start, {}).methods):
+            began = place.loop.time()
+            done = place.apply(start, dict.fromkeys(range(number, number + 7), "status 429"))
+            assert done.talk is not None
+            assert {report.kind for report in done.talk.reports} == {"in_sync"}, number
+            assert place.loop.time() - began > 7 * (3 if changed and number < 3 else 7), "as long as the service says"

@@ -1,8 +1,8 @@
 """Compares a stream with what the API answered about it, field by field.
 
 In: the blueprint of a stream, a checked answer, and what the first apply left: the ids that the service gave to new
-targets. Out: `Report`. Only fields that a declaration is about are compared. What cannot be compared, such as the
-address of a target, which is never answered, is a note.
+targets. Out: `Report`. A field that a declaration can have and lacks has the service's default. What cannot be
+compared, such as the address of a target, which is never answered, is a note.
 """
 
 from __future__ import annotations
@@ -131,20 +131,15 @@ def compare(
     comparison = Comparison(blueprint.secrets, resolved or {})
     later = LATER if observed.get("isActive") is True else PATCH
     comparison.leaves(("name",), request["name"], observed["name"], PATCH)
-    if "creatorId" in request:
-        comparison.leaves(("creatorId",), request["creatorId"], normal.creator(observed) or {}, PATCH)
-    if "userTags" in request:
-        comparison.leaves(("userTags",), request["userTags"], observed.get("userTags", {}), PATCH)
+    _creator(comparison, request, observed)
+    comparison.leaves(("userTags",), request.get("userTags", {}), observed.get("userTags", {}), PATCH)
     _pull(comparison, request, observed)
     _policy(comparison, request, observed)
     _profiles(comparison, normal.profiles(request), normal.profiles(observed), later)
     _recording(comparison, request, observed, later)
     wanted = wanted_targets(request, observed, bindings)
     _targets(comparison, wanted, observed)
-    if blueprint.suspended is not None:
-        comparison.leaves(("suspended",), blueprint.suspended, observed.get("suspended") is True, PATCH)
-    elif observed.get("suspended") is True:
-        comparison.notes.append("the stream is suspended, but the spec does not set suspended")
+    comparison.leaves(("suspended",), blueprint.suspended, observed.get("suspended") is True, PATCH)
     order = steps(blueprint, observed, comparison.drifts, wanted)
     drifts = tuple(_as_ordered(comparison.drifts, order))
     notes = (*answer.notes, *comparison.notes)
@@ -163,6 +158,13 @@ def _as_ordered(drifts: Iterable[Drift], order: Iterable[ApiRequest]) -> Iterato
     waiting = {key for step in order if step.when == INACTIVE for key in step.body}
     for drift in drifts:
         yield drift._replace(action=LATER) if drift.action == PATCH and drift.path[0] in waiting else drift
+
+
+def _creator(comparison: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any]) -> None:
+    declared, seen = request.get("creatorId", {}), normal.creator(observed) or {}
+    comparison.leaves(("creatorId",), declared, seen, PATCH if declared else MANUAL)
+    if seen and not declared:
+        comparison.notes.append("the service never takes a creatorId away: declare it, or make a new stream")
 
 
 def _policy(comparison: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any]) -> None:

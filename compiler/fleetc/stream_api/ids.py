@@ -26,7 +26,7 @@ _ID = re.compile("[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,127}")
 
 
 class Known(NamedTuple):
-    """The ids of a stream and of its targets. Without an id it may exist; `why`, if no answer to its creation was lost."""
+    """The ids of a stream and of its targets. Without an id it may exist; `why`, if no answer was lost."""
 
     id: str | None
     targets: tuple[Binding, ...] = ()

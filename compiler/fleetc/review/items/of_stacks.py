@@ -151,9 +151,9 @@ def streams(declared: tuple[StreamBlueprint, ...]) -> Iterator[Item]:
             where = ".".join(map(str, secret.place))
             named = plain_head._replace(key=(*key, "secret", where), what=f"{stream.name}: secret at {where}")
             yield named._replace(value=f"{secret.kind} {secret.reference}", origin=secret.origin)
-        if stream.suspended is not None:
-            text, what = "true" if stream.suspended else "false", f"{stream.name}: suspended"
-            yield plain_head._replace(key=(*key, "suspended"), what=what, value=text, origin=stream.suspended_origin)
+        if stream.suspended:
+            what, origin = f"{stream.name}: suspended", stream.suspended_origin
+            yield plain_head._replace(key=(*key, "suspended"), what=what, value="true", origin=origin)
 
 
 def stream_api(api: StreamApiBlueprint | None) -> Iterator[Item]:
