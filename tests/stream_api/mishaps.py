@@ -89,7 +89,7 @@ class Memory:
             raise httpx.ConnectError("refused")
         arrives = fault in ("", "late copy", "answer lost") or fault.endswith(("all the same", "behind it"))
         held = self.before if fault == "late copy" else self.now
-        status, body = self._carried_out(method, url.removeprefix(URL), content, held) if arrives else (0, None)
+        status, body = self.carried_out(method, url.removeprefix(URL), content, held) if arrives else (0, None)
         if fault.startswith("killed"):
             raise KilledError
         if fault.endswith("lost"):
@@ -100,7 +100,8 @@ class Memory:
             status, body = int(fault.split()[1]), {"errors": ["a fault"]}
         yield _Answer(status, body, {"retry-after": "7"} if status == 429 else {})
 
-    def _carried_out(self, method: str, path: str, content: bytes | None, held: Json) -> tuple[int, Any]:
+    def carried_out(self, method: str, path: str, content: bytes | None, held: Json) -> tuple[int, Any]:
+        """Status and body of the answer to a request that arrived."""
         stream_id = path.removeprefix("/stream").strip("/")
         one = StandIn()
         one.made = len(self.targets_made)

@@ -7,6 +7,7 @@ id is lost, and no report calls a stream in sync, missing or different that is n
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ import pytest
 
 from fleetc.stream_api.outcome import exit_code
 from tests.rules.support import rung, small, stream
-from tests.stream_api.mishaps import KINDS, LIKE_THEM, URL, Run, State, World, world
+from tests.stream_api.mishaps import KINDS, LIKE_THEM, URL, Memory, Run, State, World, world
 
 FAULTS = 2
 FOREIGN = {"id": "foreign", "name": "b", "isActive": False, "suspended": False, "record": False, "profiles": []}
+EMPTY = State(json.dumps([{"foreign": FOREIGN}, {}, []]), '{"version": 1, "streams": {}}')
 PUSHED = '{ targets = [{ profile = "720p", spec = { url = { env = "TARGET_URL" } } }] }'
 LADDER = f"[{rung('720p')}]"
 NEW = (
@@ -147,11 +149,11 @@ class Explorer:
 
 def _begun(place: World, changed: bool) -> State:
     """A service with a stream of somebody else, and the spec that is to be applied."""
-    start = State(json.dumps([{"foreign": FOREIGN}, {}, []]), '{"version": 1, "streams": {}}')
     place.declare(*(OLD if changed else NEW))
-    if changed:
-        start = place.apply(start, {}).after
-        place.declare(*CHANGED)
+    if not changed:
+        return EMPTY
+    start = place.apply(EMPTY, {}).after
+    place.declare(*CHANGED)
     return start
 
 
@@ -174,3 +176,33 @@ def test_too_many_requests_are_waited_for(tmp_path: Path, changed: bool) -> None
             assert done.talk is not None
             assert {report.kind for report in done.talk.reports} == {"in_sync"}, number
             assert place.loop.time() - began > 7 * (3 if changed and number < 3 else 7), "as long as the service says"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_twenty_streams_among_random_faults(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    kinds = [*KINDS["GET"], *LIKE_THEM["GET"], *KINDS["POST"], *LIKE_THEM["POST"]]
+    with world(tmp_path) as place:
+        place.declare(*NEW, *(stream(f"s{number}", suspended="true") for number in range(17)))
+        explorer = Explorer(place, EMPTY, wholly=True)
+        state = EMPTY
+        for _ in range(20):
+            faults = {number: chance.choice(kinds) for number in range(100) if chance.random() < 0.1}
+            state = explorer.run(state, faults).after
+        explorer.settle(explorer.run(state, {}))
+
+
+def test_edit_of_the_file_while_it_runs_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    carry_out, other = Memory.carried_out, {"z": {"id": "z-1"}}
+    with world(tmp_path) as place:
+
+        def edit(memory: Memory, *request: Any) -> tuple[int, Any]:
+            file = json.loads(place.ids_file.read_text())
+            file["streams"]["https://other.example.net/api"] = other
+            place.ids_file.write_text(json.dumps(file))
+            return carry_out(memory, *request)
+
+        monkeypatch.setattr(Memory, "carried_out", edit)
+        after = place.apply(_begun(place, changed=False), {}).after
+    assert json.loads(after.ids)["streams"]["https://other.example.net/api"] == other
+    assert len(_entries(after)) == 3

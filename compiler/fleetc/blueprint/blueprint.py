@@ -386,7 +386,6 @@ class StreamBlueprint:
     answer: BlueprintFile | None
     secrets: tuple[RequestSecret, ...]
     suspended: bool
-    suspended_origin: Origin
 
 
 class StreamApiBlueprint(NamedTuple):

@@ -40,7 +40,6 @@ def _stream(fleet: Fleet, name: str, stream: Stream) -> StreamBlueprint:
         answer=_answer(fleet, name, stream),
         secrets=tuple(request.secrets),
         suspended=stream.suspended is True,
-        suspended_origin=given(*path, "suspended"),
     )
 
 

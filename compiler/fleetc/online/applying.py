@@ -43,13 +43,6 @@ class Notes(NamedTuple):
     may_write: Callable[[str], bool]
 
 
-class Pair(NamedTuple):
-    """A stream as declared and as it was found."""
-
-    blueprint: StreamBlueprint
-    report: Report
-
-
 class _Sent(NamedTuple):
     """What a request came to: accepted, refused or unknown; the stream that was answered, if one was."""
 
@@ -63,13 +56,13 @@ _ACCEPTED = "accepted"
 
 async def apply_all(
     client: Client,
-    pairs: Sequence[Pair],
+    pairs: Sequence[tuple[StreamBlueprint, Report]],
     known: Mapping[str, Known],
     values: Values,
     notes: Notes,
     tell: Callable[[Applied], None],
 ) -> tuple[list[Applied], list[Report]]:
-    """Make all streams as declared, one after the other; `tell` gets each when it is done."""
+    """Make streams as declared, each with its report, one after the other; `tell` gets each when it is done."""
     run = _Run(client, known, values, notes)
     done: list[Applied] = []
     after: list[Report] = []

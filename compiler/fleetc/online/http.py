@@ -81,11 +81,11 @@ class Client:
 
     async def get(self, path: str) -> Reply | Failure:
         """Ask, again after a while where that may help."""
-        return await self._patiently(self._asking, "GET", path, None)
+        return await self._patiently(self._asking, "GET", path, None, is_passing)
 
     async def put(self, method: str, path: str, body: bytes | None) -> Reply | Failure:
         """Send a request that changes nothing more when it arrives twice, again after a while where that may help."""
-        return await self._patiently(self._sending, method, path, body)
+        return await self._patiently(self._sending, method, path, body, is_passing)
 
     async def send(self, method: str, path: str, body: bytes) -> Reply | Failure:
         """Send a changing request; again only while the service says that it came too early, and did nothing."""
@@ -97,13 +97,13 @@ class Client:
         method: str,
         path: str,
         body: bytes | None,
-        passes: Callable[[Reply | Failure], bool] | None = None,
+        passes: Callable[[Reply | Failure], bool],
     ) -> Reply | Failure:
         """Repeat a request within the tries, and as long as time is left where the service says how long to wait."""
         for attempt in count(1):
             reply = await self._once(connection, method, path, body)
             asked = reply.wait if isinstance(reply, Reply) else None
-            if not (passes or is_passing)(reply) or (asked is None and attempt >= self.limits.tries):
+            if not passes(reply) or (asked is None and attempt >= self.limits.tries):
                 break
             if not await self._wait(min(attempt, self.limits.tries), asked or 0.0):
                 break

@@ -131,7 +131,10 @@ def compare(
     comparison = Comparison(blueprint.secrets, resolved or {})
     later = LATER if observed.get("isActive") is True else PATCH
     comparison.leaves(("name",), request["name"], observed["name"], PATCH)
-    _creator(comparison, request, observed)
+    creator, declared = normal.creator(observed), "creatorId" in request
+    comparison.leaves(("creatorId",), request.get("creatorId", {}), creator, PATCH if declared else MANUAL)
+    if creator and not declared:
+        comparison.notes.append("the service never takes a creatorId away: declare it, or make a new stream")
     comparison.leaves(("userTags",), request.get("userTags", {}), observed.get("userTags", {}), PATCH)
     _pull(comparison, request, observed)
     _policy(comparison, request, observed)
@@ -158,13 +161,6 @@ def _as_ordered(drifts: Iterable[Drift], order: Iterable[ApiRequest]) -> Iterato
     waiting = {key for step in order if step.when == INACTIVE for key in step.body}
     for drift in drifts:
         yield drift._replace(action=LATER) if drift.action == PATCH and drift.path[0] in waiting else drift
-
-
-def _creator(comparison: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any]) -> None:
-    declared, seen = request.get("creatorId", {}), normal.creator(observed) or {}
-    comparison.leaves(("creatorId",), declared, seen, PATCH if declared else MANUAL)
-    if seen and not declared:
-        comparison.notes.append("the service never takes a creatorId away: declare it, or make a new stream")
 
 
 def _policy(comparison: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any]) -> None:

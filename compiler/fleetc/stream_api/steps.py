@@ -21,7 +21,7 @@ NEW_STREAM = "/stream/{id}"
 """The path of a stream with an unknown id."""
 _RESERVED = re.compile(r"[^A-Za-z0-9._~-]")
 _SIMPLE = {"name": "", "creatorId": {}, "userTags": {}, "playbackPolicy": {"type": "public"}}
-"""What can be changed at any time, each with what an undeclared one becomes; name and creatorId are sent if declared."""
+"""What can be changed at any time, with the service's default; name and creatorId are sent only if declared."""
 
 
 def steps(
