@@ -102,7 +102,7 @@ def test_create_patch_and_in_sync(fleet: Fleet) -> None:
     told = fleet.report("--apply", code=0)
     assert [row["result"] for row in told["applied"]] == ["changed", "unchanged"]
     assert told["plan"][0]["kind"] == "drift" and told["streams"][0]["kind"] == "in_sync"
-    assert fleet.sent()[3:] == [f"PATCH /stream/{main}"]
+    assert fleet.sent()[3:] == [f"PATCH /stream/{main}"] * 2, "and last, it is no longer suspended"
 
 
 DRIFTS: dict[str, tuple[dict[str, Any], list[list[Any]]]] = {
