@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fleetc.disk.ids_file import ids_path
-from tests.online.support import TOKEN, Api, spec_text
+from tests.online.support import TOKEN, Api, running, spec_text
 from tests.rules.support import listed, rung, small, stream
 from tests.support import ROOT, fleetc, killed_on_error
 
@@ -490,3 +490,27 @@ def test_two_at_once(fleet: Fleet) -> None:
         process.kill()
         process.communicate(timeout=20)
     assert fleet.sent() == ["POST /stream"]
+
+
+@pytest.mark.slow
+def test_twenty_streams_at_a_service_with_random_faults(processes: None, tmp_path: Path) -> None:
+    with running("--faulty", "0.15") as api:
+        fleet = Fleet(tmp_path, api)
+        fleet.write(*(stream(f"s{number}", suspended="true") for number in range(20)))
+        for _ in range(30):
+            done = fleetc("streams", fleet.spec, "--apply", cwd=None, **SECRETS, FLEETC_STREAM_APIS=api.base_url)
+            stored = {held["name"]: key for key, held in api.streams().items()}
+            assert len(stored) == len(api.streams()), "no two of a name"
+            file = json.loads(fleet.ids_file.read_text())
+            entries = file["streams"][api.base_url]
+            assert set(stored) <= set(entries), "no id is lost"
+            if done.returncode == 0:
+                break
+            lost = [name for name, entry in entries.items() if entry["id"] is None]
+            for name in lost:  # a person looks
+                if name in stored:
+                    entries[name]["id"] = stored[name]
+                else:
+                    del entries[name]
+            fleet.ids_file.write_text(json.dumps(file))
+        assert "20 streams: 20 in_sync" in done.stdout
