@@ -144,7 +144,7 @@ def make_handler(service: Service, silence_seconds: float) -> type[Handler]:
             elif fault != "question lost":
                 self.lost = fault == "answer lost"
                 self._judge(method, body)
-            self.close_connection = bool(fault)
+            self.close_connection |= bool(fault)
 
         def _about_itself(self, method: str, body: Any) -> None:
             if self.path == "/standin/log":
