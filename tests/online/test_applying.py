@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from fleetc.online.applying import Notes, Pair, apply_all
+from fleetc.online.applying import Notes, apply_all
 from fleetc.online.http import Client, Reply
 from fleetc.stream_api.ids import Known
 from tests.stream_api.support import SECRETS, as_text, judged, planned
@@ -38,7 +38,7 @@ class Recorder(Client):
 
 def test_every_pause_after_a_change_has_a_reading_behind_it() -> None:
     client, known = Recorder(), Known("s-1", ())
-    pair = Pair(planned(DECLARED), judged(DECLARED, BARE, ()))
+    pair = (planned(DECLARED), judged(DECLARED, BARE, ()))
     notes = Notes(lambda _name, _known: None, lambda _text: True)
     asyncio.run(apply_all(client, [pair], {"main": known}, SECRETS, notes, lambda _done: None))
     readings = ["read", 0.3, "read", 1.0, "read", 2.0, "read"]

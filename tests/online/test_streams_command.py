@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fleetc.disk.ids_file import ids_path
-from tests.online.support import TOKEN, Api, spec_text
+from tests.online.support import TOKEN, Api, running, spec_text
 from tests.rules.support import listed, rung, small, stream
 from tests.support import ROOT, fleetc, killed_on_error
 
@@ -102,7 +102,7 @@ def test_create_patch_and_in_sync(fleet: Fleet) -> None:
     told = fleet.report("--apply", code=0)
     assert [row["result"] for row in told["applied"]] == ["changed", "unchanged"]
     assert told["plan"][0]["kind"] == "drift" and told["streams"][0]["kind"] == "in_sync"
-    assert fleet.sent()[3:] == [f"PATCH /stream/{main}"]
+    assert fleet.sent()[3:] == [f"PATCH /stream/{main}"] * 2, "and last, it is no longer suspended"
 
 
 DRIFTS: dict[str, tuple[dict[str, Any], list[list[Any]]]] = {
@@ -209,8 +209,8 @@ LOST = ["made-then-silent", "made-then-cut", "made-then-500", "made-without-id",
 @pytest.mark.parametrize("name", LOST)
 def test_creation_whose_answer_was_lost_is_not_sent_again(fleet: Fleet, name: str) -> None:
     fleet.write(stream(name=f'"{name}"'))
-    told = fleet.report("--apply", code=1, FLEETC_STREAM_SECONDS="3" if name == "made-then-silent" else "60")
-    assert told["applied"][0]["result"] == "unknown"
+    told = fleet.report("--apply", code=4, FLEETC_STREAM_SECONDS="3" if name == "made-then-silent" else "60")
+    assert (told["applied"][0]["result"], told["streams"][0]["kind"]) == ("unknown", "unknown")
     assert fleet.ids() == {"main": {"id": None}}
     assert fleet.sent() == ["POST /stream"]
     for arguments in ((), ("--apply",)):
@@ -323,6 +323,14 @@ def test_ids_belong_to_one_address(fleet: Fleet) -> None:
     fleet.write(stream())
     elsewhere = {"https://streams.example.net/api": {"main": {"id": "there"}}}
     fleet.ids_file.write_text(json.dumps({"version": 1, "streams": elsewhere}))
+    for arguments in ((), ("--apply",)):
+        printed = fleet.run(*arguments, code=4)
+        assert (
+            "stream main: unknown" in printed and "if that is the same service, write its new address there" in printed
+        )
+        assert f'if it is another, add "{fleet.api.base_url}": {{}} beside it' in printed
+    assert fleet.sent() == [], "a person says first which service it is"
+    fleet.ids_file.write_text(json.dumps({"version": 1, "streams": {**elsewhere, fleet.api.base_url: {}}}))
     fleet.run("--apply", code=0)
     kept = json.loads(fleet.ids_file.read_text())["streams"]
     assert kept["https://streams.example.net/api"] == {"main": {"id": "there"}}
@@ -403,6 +411,7 @@ def test_spec_without_an_api(fleet: Fleet) -> None:
         b'{"version": 1, "streams": {"u": {"main": {"id": "../x"}}}}',
         b'{"version": 1, "streams": {"u": {"main": {"id": "a", "more": 1}}}}',
         b'{"version": 1, "streams": {"u": {"main": {}}}}',
+        b'{"version": 1, "streams": {"u": {"main": {"id": "a"}, "second": {"id": "a"}}}}',
         b'<<<<<<< HEAD\n{"version": 1}',
     ],
 )
@@ -481,3 +490,27 @@ def test_two_at_once(fleet: Fleet) -> None:
         process.kill()
         process.communicate(timeout=20)
     assert fleet.sent() == ["POST /stream"]
+
+
+@pytest.mark.slow
+def test_twenty_streams_at_a_service_with_random_faults(processes: None, tmp_path: Path) -> None:
+    with running("--faulty", "0.15") as api:
+        fleet = Fleet(tmp_path, api)
+        fleet.write(*(stream(f"s{number}", suspended="true") for number in range(20)))
+        for _ in range(30):
+            done = fleetc("streams", fleet.spec, "--apply", cwd=None, **SECRETS, FLEETC_STREAM_APIS=api.base_url)
+            stored = {held["name"]: key for key, held in api.streams().items()}
+            assert len(stored) == len(api.streams()), "no two of a name"
+            file = json.loads(fleet.ids_file.read_text())
+            entries = file["streams"][api.base_url]
+            assert set(stored) <= set(entries), "no id is lost"
+            if done.returncode == 0:
+                break
+            lost = [name for name, entry in entries.items() if entry["id"] is None]
+            for name in lost:  # a person looks
+                if name in stored:
+                    entries[name]["id"] = stored[name]
+                else:
+                    del entries[name]
+            fleet.ids_file.write_text(json.dumps(file))
+        assert "20 streams: 20 in_sync" in done.stdout

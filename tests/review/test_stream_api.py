@@ -32,3 +32,18 @@ def test_new_api_is_told() -> None:
         "stream API: base_url",
         "stream API: token",
     }
+
+
+@pytest.mark.parametrize(
+    ("field", "becomes"),
+    [
+        ({"userTags": "{ seats = 1 }"}, "--apply brings back the service's default"),
+        ({"suspended": "true"}, "--apply brings back the service's default"),
+        ({"record": "true"}, "--apply brings back the service's default"),
+        ({"creatorId": '"user-1"'}, "the service never takes it away"),
+    ],
+)
+def test_removed_field_says_what_it_becomes(field: dict[str, str], becomes: str) -> None:
+    found = review(broadcast(stream(**field)), broadcast(stream()))
+    (change,) = [change for change in found.changes if change.kind == "stream"]
+    assert [effect.text for effect in change.effects] == [becomes]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import ssl
 import sys
 import threading
@@ -39,14 +40,21 @@ Handler = BaseHTTPRequestHandler
 class Service:
     """The streams of one account, and what came in."""
 
-    def __init__(self, token: str) -> None:
+    def __init__(self, token: str, faulty: float = 0.0) -> None:
         self.token = token
+        self.faulty = faulty
+        self.chance = random.Random(1)
         self.streams: dict[str, StandIn] = {}
         self.log: list[dict[str, Any]] = []
         self.targets = 0
         self.exact: set[str] = set()
         self.active = 0
         self.lock = threading.Lock()
+
+    def fault(self) -> str:
+        """What goes wrong with the next request; mostly nothing."""
+        faults = ("question lost", "answer lost", "status 429", "status 500")
+        return self.chance.choice(faults) if self.chance.random() < self.faulty else ""
 
     def create(self, body: dict[str, Any]) -> dict[str, Any]:
         """A new stream with an id of its own."""
@@ -84,6 +92,7 @@ def make_handler(service: Service, silence_seconds: float) -> type[Handler]:
     class StreamApi(Handler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
+        lost = False
 
         def do_GET(self) -> None:
             self._answer("GET")
@@ -98,7 +107,9 @@ def make_handler(service: Service, silence_seconds: float) -> type[Handler]:
             pass
 
         def reply(self, status: int, body: Any = None, **headers: str) -> None:
-            """Send an answer: bytes as they are, anything else as JSON."""
+            """Send an answer, unless it gets lost: bytes as they are, anything else as JSON."""
+            if self.lost:
+                return
             content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
             if body is not None:
@@ -127,7 +138,13 @@ def make_handler(service: Service, silence_seconds: float) -> type[Handler]:
             if self.headers.get("Authorization") != f"Bearer {service.token}":
                 self.reply(401, {"errors": [f"no token object {self.headers.get('Authorization')} found"]})
                 return
-            self._judge(method, body)
+            fault = service.fault()
+            if fault.startswith("status"):
+                self.reply(int(fault.split()[1]), {"errors": ["a fault"]}, Retry_After="1")
+            elif fault != "question lost":
+                self.lost = fault == "answer lost"
+                self._judge(method, body)
+            self.close_connection |= bool(fault)
 
         def _about_itself(self, method: str, body: Any) -> None:
             if self.path == "/standin/log":
@@ -309,10 +326,10 @@ class _Server(ThreadingHTTPServer):
 
 
 def serve(
-    token: str, certificate: Path | None, silence_seconds: float, port: int = 0
+    token: str, certificate: Path | None, silence_seconds: float, port: int = 0, faulty: float = 0.0
 ) -> tuple[ThreadingHTTPServer, str]:
     """A server that listens, and the address of its API."""
-    server = _Server(("127.0.0.1", port), make_handler(Service(token), silence_seconds))
+    server = _Server(("127.0.0.1", port), make_handler(Service(token, faulty), silence_seconds))
     scheme = "http"
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -329,8 +346,9 @@ def main() -> None:
     parser.add_argument("--certificate", type=Path, help="PEM file with key and certificate; without it, plain HTTP")
     parser.add_argument("--port", type=int, default=0, help="the port; by default any that is free")
     parser.add_argument("--silence", type=float, default=5.0, help="seconds that it keeps silent instead of an answer")
+    parser.add_argument("--faulty", type=float, default=0.0, help="how many of all requests go wrong, from 0 to 1")
     given = parser.parse_args()
-    server, address = serve(given.token, given.certificate, given.silence, given.port)
+    server, address = serve(given.token, given.certificate, given.silence, given.port, given.faulty)
     sys.stdout.write(json.dumps({"base_url": address}) + "\n")
     sys.stdout.flush()
     server.serve_forever()

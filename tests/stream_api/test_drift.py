@@ -105,10 +105,17 @@ def test_another_source_needs_another_stream() -> None:
     assert _actions({"pull": {"source": "https://a.example/x"}}, {}) == {"pull": "replace"}
 
 
-def test_suspended_stream_is_noted() -> None:
-    report = judged({}, {"name": "main", "suspended": True})
-    assert report.kind == "in_sync"
-    assert report.notes == ("the stream is suspended, but the spec does not set suspended",)
+def test_field_that_is_removed_goes_back_to_the_default_but_the_creator_stays() -> None:
+    observed = {"userTags": {"a": 1}, "suspended": True, "playbackPolicy": {"type": "jwt"}, "record": True}
+    report = judged({}, {"name": "main", "creatorId": {"type": "unverified", "value": "u"}, **observed})
+    assert {key: value for step in report.steps for key, value in step.body.items()} == {
+        "userTags": {},
+        "suspended": False,
+        "playbackPolicy": {"type": "public"},
+        "record": False,
+    }
+    assert {drift.action for drift in report.drifts if drift.path[0] == "creatorId"} == {"manual"}
+    assert report.notes == ("the service never takes a creatorId away: declare it, or make a new stream",)
 
 
 # ------------------------------------------------------------------------------------------------------- secrets

@@ -14,9 +14,13 @@ from fleetc.stream_api.ids import Ids, IdsError, Known, ids_text, read_ids, usab
 IDS = st.from_regex(r"[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,20}", fullmatch=True)
 NAMES = st.text(min_size=1)
 BINDINGS = st.builds(Binding, NAMES, st.sampled_from(["env", "vault"]), NAMES, IDS | st.just(""))
-TARGETS = st.lists(BINDINGS, max_size=3, unique_by=lambda binding: binding[:3])
-KNOWN = st.builds(Known, st.none() | IDS, TARGETS.map(sorted).map(tuple))
-FILES = st.dictionaries(st.text(), st.dictionaries(st.text(), KNOWN, min_size=1, max_size=3), max_size=3)
+TARGETS = st.lists(BINDINGS, max_size=3, unique_by=(lambda row: row[:3], lambda row: row.id or row[:3]))
+KNOWN = st.builds(Known, st.none() | IDS, TARGETS.map(sorted).map(tuple), st.just(""))
+NAMED = st.lists(st.tuples(NAMES, KNOWN), max_size=3, unique_by=(lambda row: row[0], lambda row: row[1].id or row[0]))
+FILES = st.dictionaries(st.text(), NAMED.map(dict), max_size=3)
+
+
+TARGET = {"profile": "p", "kind": "env", "reference": "S", "id": "t"}
 
 
 @given(FILES)
@@ -43,6 +47,7 @@ def test_torn_file_is_never_read(ids: Ids, data: st.DataObject) -> None:
         ({}, "streams.u.main.id"),
         ({"id": "a", "targets": [{"profile": "p", "kind": "file", "reference": "R", "id": "t"}]}, "targets.0.kind"),
         ({"id": "a", "targets": [{"profile": "p", "kind": "env", "reference": "R"}]}, "targets.0.id"),
+        ({"id": "a", "targets": [{**TARGET, "reference": "R"}, TARGET]}, "streams.u.main.targets"),
     ],
 )
 def test_fault_has_a_place(stream: object, place: str) -> None:

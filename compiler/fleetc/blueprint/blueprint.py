@@ -377,7 +377,7 @@ class StreamBlueprint:
     """One stream of the stream API.
 
     `request` is the payload that creates it, `answer` that of an authentication webhook (None without a gateway).
-    `suspended` is None if it is not declared; the API reads it only for existing streams.
+    The API reads `suspended` only for existing streams.
     """
 
     name: str
@@ -385,8 +385,7 @@ class StreamBlueprint:
     request: BlueprintFile
     answer: BlueprintFile | None
     secrets: tuple[RequestSecret, ...]
-    suspended: bool | None
-    suspended_origin: Origin
+    suspended: bool
 
 
 class StreamApiBlueprint(NamedTuple):

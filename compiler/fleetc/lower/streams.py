@@ -39,8 +39,7 @@ def _stream(fleet: Fleet, name: str, stream: Stream) -> StreamBlueprint:
         request=BlueprintFile(REQUEST, request.content, given(*path), request.places),
         answer=_answer(fleet, name, stream),
         secrets=tuple(request.secrets),
-        suspended=stream.suspended,
-        suspended_origin=given(*path, "suspended"),
+        suspended=stream.suspended is True,
     )
 
 

@@ -19,17 +19,17 @@ from fleetc.online.asking import Values, ask, ask_by_id
 from fleetc.online.http import Client, Failure, Reply
 from fleetc.stream_api import normal
 from fleetc.stream_api.bodies import as_bytes
-from fleetc.stream_api.data import DRIFT, IN_SYNC, REPLACE, ApiRequest, Report
+from fleetc.stream_api.data import DRIFT, IN_SYNC, REPLACE, ApiRequest, Binding, Report
 from fleetc.stream_api.ids import Known, usable_id, with_bindings
 from fleetc.stream_api.learning import learn, sent_targets
-from fleetc.stream_api.observed import MISSING, STREAM, read_body
+from fleetc.stream_api.observed import MISSING, STREAM, UNREACHABLE, read_body
 from fleetc.stream_api.outcome import CHANGED, CREATED, LEFT, LOST, NOT_BEGUN, REFUSED, UNCHANGED, Applied
 from fleetc.stream_api.steps import INACTIVE, NEW_STREAM, path_of_id
 
 _LATE_READS = (0.3, 1.0, 2.0)
 """Seconds between readings after a change: the service answers from a copy that may be late."""
 _ENDS_ALL = (401, 403, 429)
-"""Statuses that every further request would meet too."""
+"""Statuses that every further request would meet too; that of 429 came after all waiting."""
 
 
 class Notes(NamedTuple):
@@ -41,13 +41,6 @@ class Notes(NamedTuple):
 
     keep: Callable[[str, Known | None], None]
     may_write: Callable[[str], bool]
-
-
-class Pair(NamedTuple):
-    """A stream as declared and as it was found."""
-
-    blueprint: StreamBlueprint
-    report: Report
 
 
 class _Sent(NamedTuple):
@@ -63,18 +56,18 @@ _ACCEPTED = "accepted"
 
 async def apply_all(
     client: Client,
-    pairs: Sequence[Pair],
+    pairs: Sequence[tuple[StreamBlueprint, Report]],
     known: Mapping[str, Known],
     values: Values,
     notes: Notes,
     tell: Callable[[Applied], None],
 ) -> tuple[list[Applied], list[Report]]:
-    """Make all streams as declared, one after the other; `tell` gets each when it is done."""
-    run = _Run(client, values, notes)
+    """Make streams as declared, each with its report, one after the other; `tell` gets each when it is done."""
+    run = _Run(client, known, values, notes)
     done: list[Applied] = []
     after: list[Report] = []
     for pair in pairs:
-        applied, report = await run.one(pair, known.get(pair.blueprint.name))
+        applied, report = await run.one(*pair)
         done.append(applied)
         after.append(report)
         tell(applied)
@@ -84,112 +77,113 @@ async def apply_all(
 class _Run:
     """The changes of one run. After a failure that would meet every stream, nothing more is sent."""
 
-    def __init__(self, client: Client, values: Values, notes: Notes) -> None:
+    def __init__(self, client: Client, known: Mapping[str, Known], values: Values, notes: Notes) -> None:
         self._client = client
+        self._known = dict(known)
         self._values = values
-        self._keep, self._may_write = notes
+        self._notes = notes
         self._ended = False
 
-    async def one(self, pair: Pair, known: Known | None) -> tuple[Applied, Report]:
-        """One stream: what became of it, and how it is afterwards."""
-        blueprint, report = pair
+    async def one(self, blueprint: StreamBlueprint, report: Report) -> tuple[Applied, Report]:
+        """One stream: what became of it, and how it is afterwards, by what is known of it then."""
         name = blueprint.name
+        new = name not in self._known
+        self._bind(name, report.bindings)
         if report.kind == IN_SYNC:
-            if known is not None and with_bindings(known.targets, report.bindings) != known.targets:
-                self._keep(name, known._replace(targets=with_bindings(known.targets, report.bindings)))
             return Applied(name, UNCHANGED), report
-        if report.kind != DRIFT and not (report.kind == MISSING and known is None):
+        if report.kind != DRIFT and not (report.kind == MISSING and new):
             return Applied(name, LEFT, reasons=report.reasons), report
         if self._ended:
             return Applied(name, NOT_BEGUN), report
-        if known is None:
-            done, known = await self._create(blueprint, report)
-        else:
-            known = known._replace(targets=with_bindings(known.targets, report.bindings))
-            done, known = await self._patch(name, report, known)
-        if not done.accepted or known is None or known.id is None:
-            return done, report
-        return done, await self._afterwards(blueprint, known)
+        done = await (self._create(blueprint, report) if new else self._patch(name, report))
+        return done, await self._afterwards(blueprint) if done.accepted or done.result == LOST else report
 
-    async def _create(self, blueprint: StreamBlueprint, report: Report) -> tuple[Applied, Known | None]:
-        name, first = blueprint.name, report.steps[0]
+    async def _create(self, blueprint: StreamBlueprint, report: Report) -> Applied:
+        name = blueprint.name
         rows = normal.target_rows(blueprint.request.content)
-        self._keep(name, Known(None))
-        sent = await self._send(first)
+        self._keep(name, Known(None, sent_targets(rows)))
+        sent = await self._send(report.steps[0])
         stream = sent.stream
         if sent.result == REFUSED:
             self._keep(name, None)
-            return Applied(name, REFUSED, reasons=sent.reasons), None
+            return Applied(name, REFUSED, reasons=sent.reasons)
         if stream is None or not self._usable(stream.get("id")):
             reasons = sent.reasons or ("the service accepted it, but answered no stream with an id",)
-            return Applied(name, LOST, reasons=reasons), None
-        answered = normal.target_rows(stream)
-        targets = with_bindings(sent_targets(rows), self._safe(learn(rows, answered)))
-        known = Known(stream["id"], targets)
-        self._keep(name, known)
+            return Applied(name, LOST, reasons=reasons)
+        self._keep(name, self._known[name]._replace(id=stream["id"]))
+        self._bind(name, learn(rows, normal.target_rows(stream)))
         steps = [step._replace(path=path_of_id(stream["id"])) for step in report.steps[1:]]
-        done, known = await self._send_all(name, steps, known)
+        done = await self._send_all(name, steps)
         result = CREATED if done.result == CHANGED else done.result
-        return done._replace(result=result, accepted=done.accepted + 1), known
+        return done._replace(result=result, accepted=done.accepted + 1)
 
-    async def _patch(self, name: str, report: Report, known: Known) -> tuple[Applied, Known]:
+    async def _patch(self, name: str, report: Report) -> Applied:
         if any(drift.action == REPLACE for drift in report.drifts):
             reason = "it needs a new stream: remove the id of this one, apply, then end the old stream"
-            return Applied(name, LEFT, reasons=(reason,)), known
+            return Applied(name, LEFT, reasons=(reason,))
         if not report.steps:
-            return Applied(name, LEFT, reasons=("what differs needs a person",)), known
-        return await self._send_all(name, report.steps, known)
+            return Applied(name, LEFT, reasons=("what differs needs a person",))
+        return await self._send_all(name, report.steps)
 
-    async def _send_all(self, name: str, steps: Sequence[ApiRequest], known: Known) -> tuple[Applied, Known]:
+    async def _send_all(self, name: str, steps: Sequence[ApiRequest]) -> Applied:
         """Send steps in their order, up to the first that is not accepted or has to wait."""
-        accepted = 0
-        for step in steps:
+        for accepted, step in enumerate(steps):
             if step.when == INACTIVE:
                 reason = f"waits until the stream is inactive: {', '.join(step.body)}"
-                return Applied(name, LEFT, accepted, (reason,)), known
-            rows = step.body.get("multistream", {}).get("targets", [])
-            new = sent_targets(rows)
-            if new:
-                known = known._replace(targets=with_bindings(known.targets, new))
-                self._keep(name, known)
+                return Applied(name, LEFT, accepted, (reason,))
+            before, rows = self._known[name], step.body.get("multistream", {}).get("targets", [])
+            self._keep(name, before._replace(targets=with_bindings(before.targets, sent_targets(rows))))
             sent = await self._send(step)
+            if sent.result == REFUSED:
+                self._keep(name, before)
             if sent.result != _ACCEPTED:
-                if sent.result == REFUSED and new:
-                    known = known._replace(targets=tuple(row for row in known.targets if row not in new))
-                    self._keep(name, known)
-                return Applied(name, sent.result, accepted, sent.reasons), known
-            accepted += 1
-            if new:
-                known = await self._learn(name, rows, known)
-        return Applied(name, CHANGED, accepted), known
+                return Applied(name, sent.result, accepted, sent.reasons)
+            if sent_targets(rows):
+                await self._learn(name, rows)
+        return Applied(name, CHANGED, len(steps))
 
-    async def _learn(self, name: str, rows: Sequence[Mapping[str, Any]], known: Known) -> Known:
+    async def _learn(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Read which ids the service gave to new targets; a patch is not answered with them."""
-        assert known.id is not None  # noqa: S101  # only streams with an id are patched
+        stream_id = self._known[name].id
+        assert stream_id is not None  # noqa: S101  # only streams with an id are patched
         for seconds in (0.0, *_LATE_READS):
             if not await self._client.pause(seconds):
                 break
-            answer = await ask_by_id(self._client, known.id)
-            bindings = self._safe(learn(rows, normal.target_rows(answer.stream))) if answer.kind == STREAM else ()
+            answer = await ask_by_id(self._client, stream_id)
+            bindings = learn(rows, normal.target_rows(answer.stream)) if answer.kind == STREAM else ()
+            self._bind(name, bindings)
             if bindings:
-                known = known._replace(targets=with_bindings(known.targets, bindings))
-                self._keep(name, known)
                 break
-        return known
 
-    async def _afterwards(self, blueprint: StreamBlueprint, known: Known) -> Report:
+    async def _afterwards(self, blueprint: StreamBlueprint) -> Report:
+        known = self._known[blueprint.name]
         report = await ask(self._client, blueprint, known, self._values)
         for seconds in _LATE_READS:
-            if report.kind != DRIFT or not await self._client.pause(seconds):
+            if report.kind not in (DRIFT, MISSING) or not await self._client.pause(seconds):
                 break
             report = await ask(self._client, blueprint, known, self._values)
-        targets = with_bindings(known.targets, self._safe(report.bindings))
-        if targets != known.targets:
-            self._keep(blueprint.name, known._replace(targets=targets))
-        if report.kind == DRIFT:
+        self._bind(blueprint.name, report.bindings)
+        if report.kind in (DRIFT, MISSING):
+            kind = DRIFT if report.kind == DRIFT else UNREACHABLE  # it was there a moment ago
             note = "the service may answer from a copy that is late: run fleetc streams again in a moment"
-            report = replace(report, notes=(*report.notes, note))
+            report = replace(report, kind=kind, notes=(*report.notes, note))
         return report
+
+    def _keep(self, name: str, known: Known | None) -> None:
+        """Write down what is known of a stream, where that changes."""
+        if known == self._known.get(name):
+            return
+        self._notes.keep(name, known)
+        if known is None:
+            del self._known[name]
+        else:
+            self._known[name] = known
+
+    def _bind(self, name: str, bindings: Sequence[Binding]) -> None:
+        """Write down the ids of targets, those that the file may have."""
+        if (known := self._known.get(name)) is not None:
+            usable = [binding for binding in bindings if self._usable(binding.id)]
+            self._keep(name, known._replace(targets=with_bindings(known.targets, usable)))
 
     async def _send(self, step: ApiRequest) -> _Sent:
         """Send one request. Only an explicit answer is a refusal: else it may have arrived."""
@@ -216,7 +210,4 @@ class _Run:
         return _Sent(LOST, tuple(f"it may have been carried out: {reason}" for reason in answer.reasons))
 
     def _usable(self, value: object) -> bool:
-        return isinstance(value, str) and usable_id(value) and self._may_write(value)
-
-    def _safe(self, bindings: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(binding for binding in bindings if self._usable(binding.id))
+        return isinstance(value, str) and usable_id(value) and self._notes.may_write(value)

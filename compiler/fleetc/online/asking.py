@@ -51,9 +51,12 @@ async def ask(client: Client, blueprint: StreamBlueprint, known: Known | None, v
         reason = "no id of it is known; --apply creates it"
         return Report(blueprint.name, MISSING, steps=creation(blueprint), reasons=(reason,))
     if known.id is None:
-        reason = f'look for a stream named "{blueprint.request.content["name"]}" in the service, and write its id; or'
-        advice = "remove its entry if there is none, so that --apply creates it"
-        return Report(blueprint.name, UNKNOWN, reasons=(f"{reason} {advice}",))
+        reason = "the answer to the request that creates it was lost: look for a stream named "
+        reason += (
+            f'"{blueprint.request.content["name"]}" in the service, and write its id; or remove its entry if there '
+        )
+        reason += "is none, so that --apply creates it"
+        return Report(blueprint.name, UNKNOWN, reasons=(known.why or reason,))
     answer = await ask_by_id(client, known.id)
     if answer.kind == MISSING:
         reason = "this id does not exist, or is of another account or project; if it is gone, remove its entry"

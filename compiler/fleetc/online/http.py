@@ -2,7 +2,7 @@
 
 In: the address of the service, its token, `Limits`, and requests. Out: a `Reply` with status and bytes, or a `Failure`
 with the reason in our own words. Nothing here raises for failures of a service. A redirect is a reply like any other,
-and never followed. Requests are repeated that read, or that may arrive twice.
+and never followed. A request is repeated that reads or may arrive twice, and any that the service took too early.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ import asyncio
 import random
 import re
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from itertools import count
 from typing import NamedTuple
 
 import httpx
 
 from fleetc.text.encoders import visible
 
-_AGAIN = frozenset({429, 500, 502, 503, 504})
+_AGAIN = frozenset({500, 502, 503, 504})
 """Statuses after which the same question may get an answer."""
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
+_FIRST_WAIT = 0.5
 _SECONDS = re.compile("[0-9]{1,6}")
 
 
@@ -80,24 +81,31 @@ class Client:
 
     async def get(self, path: str) -> Reply | Failure:
         """Ask, again after a while where that may help."""
-        return await self._patiently(self._asking, "GET", path, None)
+        return await self._patiently(self._asking, "GET", path, None, is_passing)
 
     async def put(self, method: str, path: str, body: bytes | None) -> Reply | Failure:
         """Send a request that changes nothing more when it arrives twice, again after a while where that may help."""
-        return await self._patiently(self._sending, method, path, body)
+        return await self._patiently(self._sending, method, path, body, is_passing)
 
     async def send(self, method: str, path: str, body: bytes) -> Reply | Failure:
-        """Send a changing request exactly once."""
-        return await self._once(self._sending, method, path, body)
+        """Send a changing request; again only while the service says that it came too early, and did nothing."""
+        return await self._patiently(self._sending, method, path, body, _is_too_early)
 
     async def _patiently(
-        self, connection: httpx.AsyncClient, method: str, path: str, body: bytes | None
+        self,
+        connection: httpx.AsyncClient,
+        method: str,
+        path: str,
+        body: bytes | None,
+        passes: Callable[[Reply | Failure], bool],
     ) -> Reply | Failure:
-        for attempt in range(1, self.limits.tries + 1):
+        """Repeat a request within the tries, and as long as time is left where the service says how long to wait."""
+        for attempt in count(1):
             reply = await self._once(connection, method, path, body)
-            if attempt == self.limits.tries or not is_passing(reply):
+            asked = reply.wait if isinstance(reply, Reply) else None
+            if not passes(reply) or (asked is None and attempt >= self.limits.tries):
                 break
-            if not await self._wait(attempt, reply.wait if isinstance(reply, Reply) else None):
+            if not await self._wait(min(attempt, self.limits.tries), asked or 0.0):
                 break
         return reply
 
@@ -108,14 +116,12 @@ class Client:
         await asyncio.sleep(seconds)
         return True
 
-    async def _wait(self, attempt: int, seconds: float | None) -> bool:
+    async def _wait(self, attempt: int, seconds: float) -> bool:
         """Wait before the next try, a random time of a growing span; at least what the service asks everybody for."""
-        if seconds is not None:
-            if seconds > _LONGEST_WAIT:
-                return False
+        if self._clock() + seconds < self._end:
             self._not_before = max(self._not_before, self._clock() + seconds)
         spread = random.uniform(0.5, 1) * _FIRST_WAIT * 2 ** (attempt - 1)  # noqa: S311  # spreads load, hides nothing
-        return await self.pause(spread + (seconds or 0))
+        return await self.pause(spread + seconds)
 
     async def _once(self, connection: httpx.AsyncClient, method: str, path: str, body: bytes | None) -> Reply | Failure:
         in_time = self._not_before <= self._clock() or await self.pause(self._not_before - self._clock())
@@ -176,10 +182,14 @@ async def connected(service: Service, limits: Limits) -> AsyncIterator[Client]:
 
 
 def is_passing(reply: Reply | Failure) -> bool:
-    """Whether to repeat the request; a 403 with a wait time is a rate limit."""
+    """Whether to repeat a request that may arrive twice; a 403 with a wait time is a rate limit."""
     if isinstance(reply, Failure):
         return reply.again
-    return reply.status in _AGAIN or (reply.status == 403 and reply.wait is not None)
+    return reply.status in _AGAIN or _is_too_early(reply)
+
+
+def _is_too_early(reply: Reply | Failure) -> bool:
+    return isinstance(reply, Reply) and (reply.status == 429 or (reply.status == 403 and reply.wait is not None))
 
 
 def _asked_wait(headers: httpx.Headers) -> float | None:

@@ -66,8 +66,8 @@ class ApiRequest(NamedTuple):
 class Report:
     """How a stream stands: the kind of the result, what differs, and the requests in their order.
 
-    `kind` is in_sync, drift, missing, not_a_stream, invalid_response, unreachable or unknown (a request was sent that
-    creates it, and the answer was lost). `bindings` are the given ones and the certain ones.
+    `kind` is in_sync, drift, missing, not_a_stream, invalid_response, unreachable or unknown (it may exist under an
+    id that is not known). `bindings` are the given ones and the certain ones.
     """
 
     stream: str

@@ -1,8 +1,8 @@
 """Compares a stream with what the API answered about it, field by field.
 
 In: the blueprint of a stream, a checked answer, and what the first apply left: the ids that the service gave to new
-targets. Out: `Report`. Only fields that a declaration is about are compared. What cannot be compared, such as the
-address of a target, which is never answered, is a note.
+targets. Out: `Report`. A field that a declaration can have and lacks has the service's default. What cannot be
+compared, such as the address of a target, which is never answered, is a note.
 """
 
 from __future__ import annotations
@@ -131,20 +131,18 @@ def compare(
     comparison = Comparison(blueprint.secrets, resolved or {})
     later = LATER if observed.get("isActive") is True else PATCH
     comparison.leaves(("name",), request["name"], observed["name"], PATCH)
-    if "creatorId" in request:
-        comparison.leaves(("creatorId",), request["creatorId"], normal.creator(observed) or {}, PATCH)
-    if "userTags" in request:
-        comparison.leaves(("userTags",), request["userTags"], observed.get("userTags", {}), PATCH)
+    creator, declared = normal.creator(observed), "creatorId" in request
+    comparison.leaves(("creatorId",), request.get("creatorId", {}), creator, PATCH if declared else MANUAL)
+    if creator and not declared:
+        comparison.notes.append("the service never takes a creatorId away: declare it, or make a new stream")
+    comparison.leaves(("userTags",), request.get("userTags", {}), observed.get("userTags", {}), PATCH)
     _pull(comparison, request, observed)
     _policy(comparison, request, observed)
     _profiles(comparison, normal.profiles(request), normal.profiles(observed), later)
     _recording(comparison, request, observed, later)
     wanted = wanted_targets(request, observed, bindings)
     _targets(comparison, wanted, observed)
-    if blueprint.suspended is not None:
-        comparison.leaves(("suspended",), blueprint.suspended, observed.get("suspended") is True, PATCH)
-    elif observed.get("suspended") is True:
-        comparison.notes.append("the stream is suspended, but the spec does not set suspended")
+    comparison.leaves(("suspended",), blueprint.suspended, observed.get("suspended") is True, PATCH)
     order = steps(blueprint, observed, comparison.drifts, wanted)
     drifts = tuple(_as_ordered(comparison.drifts, order))
     notes = (*answer.notes, *comparison.notes)
@@ -242,6 +240,8 @@ def _targets(comparison: Comparison, wanted: Wanted, observed: Mapping[str, Any]
         comparison.drifts.append(Drift(("multistream", "targets", place), row, NOTHING, PATCH))
     for row, place in wanted.doubtful:
         comparison.drifts.append(Drift(("multistream", "targets", place), row, NOTHING, MANUAL))
+        note = f"multistream.targets.{place} may be there: write its id into the file with the ids; or remove its entry"
+        comparison.notes.append(f"{note} there, and what is like it in the service, so that --apply makes it")
     for binding in wanted.bindings:
         comparison.notes.append(
             f"the address of target {binding.id} for {binding.profile} cannot be verified: the service never answers it"

@@ -4,14 +4,15 @@ In: the text of that file. Out: `Ids`, and its text in canonical form: sorted, o
 target has the name of its reference. Ids belong to the address of an API, so that a stream that another environment has
 is never taken for this one's.
 
-The id null is a sent stream or target with a lost answer: it may exist.
+The id null is a sent stream or target with a lost answer: it may exist. An address without streams is how a person says
+that it is another service than those beside it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
 
@@ -25,10 +26,11 @@ _ID = re.compile("[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,127}")
 
 
 class Known(NamedTuple):
-    """The ids of a stream (None if the answer to its creation was lost) and of its targets."""
+    """The ids of a stream and of its targets. Without an id it may exist; `why`, if no answer was lost."""
 
     id: str | None
     targets: tuple[Binding, ...] = ()
+    why: str = ""
 
 
 Ids = Mapping[str, Mapping[str, Known]]
@@ -68,14 +70,21 @@ class _Target(_Closed):
     id: _Id | None
 
 
+def _apart(rows: Any) -> Any:
+    held = [row.id for row in (rows.values() if isinstance(rows, dict) else rows) if row.id is not None]
+    if len(set(held)) < len(held):
+        raise refuse("two of these have the same id")
+    return rows
+
+
 class _Stream(_Closed):
     id: _Id | None
-    targets: list[_Target] = Field(default_factory=list)
+    targets: Annotated[list[_Target], AfterValidator(_apart)] = Field(default_factory=list)
 
 
 class _File(_Closed):
     version: StrictInt
-    streams: dict[StrictStr, dict[StrictStr, _Stream]]
+    streams: dict[StrictStr, Annotated[dict[StrictStr, _Stream], AfterValidator(_apart)]]
 
 
 def read_ids(text: str) -> Ids:
@@ -98,6 +107,20 @@ def read_ids(text: str) -> Ids:
     }
 
 
+def known_at(ids: Ids, url: str, names: Collection[str]) -> Mapping[str, Known]:
+    """What is known of streams at an address. Where the file lacks it, but has ids of the spec, all may be there."""
+    others = [other for other, streams in sorted(ids.items()) if streams.keys() & set(names)]
+    if url in ids or not others:
+        return ids.get(url, {})
+    why = (
+        f"the file with the ids has this spec's under {others[0]}, and none under {url}: if that is the same service, "
+    )
+    why += (
+        f'write its new address there; if it is another, add "{url}": {{}} beside it, so that --apply creates streams'
+    )
+    return {name: Known(None, why=why) for name in names}
+
+
 def _binding(row: _Target) -> Binding:
     return Binding(row.profile, row.kind, row.reference, row.id or "")
 
@@ -105,9 +128,7 @@ def _binding(row: _Target) -> Binding:
 def ids_text(ids: Ids) -> str:
     """The text of the file."""
     streams = {
-        url: {name: _as_data(known) for name, known in sorted(streams.items())}
-        for url, streams in sorted(ids.items())
-        if streams
+        url: {name: _as_data(known) for name, known in sorted(streams.items())} for url, streams in sorted(ids.items())
     }
     return json_document({"version": VERSION, "streams": streams})
 

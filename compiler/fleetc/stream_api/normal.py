@@ -38,10 +38,9 @@ class NormalTarget(NamedTuple):
         return {"profile": self.profile, **({"videoOnly": True} if self.video_only else {}), "id": self.id}
 
 
-def creator(stream: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Whom the stream belongs to."""
-    creator_id = stream.get("creatorId")
-    return None if creator_id is None else _known(creator_id, ("type", "value"))
+def creator(stream: Mapping[str, Any]) -> dict[str, Any]:
+    """Whom the stream belongs to; nothing for nobody."""
+    return _known(stream.get("creatorId") or {}, ("type", "value"))
 
 
 def same(own: Any, other: Any) -> bool:

@@ -26,7 +26,7 @@ _KINDS = {
     "not_a_stream": "cannot be compared",
     "invalid_response": "cannot be compared",
     "unreachable": "could not be read",
-    "unknown": "may exist or not: the answer to the request that creates it was lost",
+    "unknown": "may exist or not",
 }
 _ACTIONS = {
     "patch": "can be patched",

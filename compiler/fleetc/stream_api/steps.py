@@ -20,7 +20,8 @@ NOW, INACTIVE = "now", "inactive"
 NEW_STREAM = "/stream/{id}"
 """The path of a stream with an unknown id."""
 _RESERVED = re.compile(r"[^A-Za-z0-9._~-]")
-_SIMPLE = ("name", "creatorId", "userTags", "playbackPolicy")
+_SIMPLE = {"name": "", "creatorId": {}, "userTags": {}, "playbackPolicy": {"type": "public"}}
+"""What can be changed at any time, with the service's default; name and creatorId are sent only if declared."""
 
 
 def steps(
@@ -71,7 +72,7 @@ def _rest(
 ) -> Iterator[ApiRequest]:
     """All patches but that of suspended."""
     waiting = INACTIVE if observed.get("isActive") is True else NOW
-    simple = {key: request.get(key, {"type": "public"}) for key in _SIMPLE if key in changed}
+    simple = {key: request.get(key, default) for key, default in _SIMPLE.items() if key in changed}
     if simple:
         yield ApiRequest("PATCH", path, simple, NOW, f"{', '.join(simple)} can be changed at any time")
     yield from _recording(request, path, changed, waiting)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,7 +108,7 @@ class _Talk:
         self._limits = Limits(at_once=settings.stream_requests, total_seconds=settings.stream_seconds)
         self._mask = Mask(value for value in self._values.values() if len(value) >= _LEAST_MASKED)
         self._path = ids_path(spec)
-        self._ids: dict[str, dict[str, Known]] = {}
+        self._known: Mapping[str, Known] = {}
 
     async def ask(self) -> Talk:
         """Ask about all streams."""
@@ -119,7 +119,7 @@ class _Talk:
 
     async def apply(self, form: Format) -> Talk:
         """Ask, print the plan, and carry it out."""
-        from fleetc.online.applying import Notes, Pair, apply_all
+        from fleetc.online.applying import Notes, apply_all
         from fleetc.online.http import connected
         from fleetc.rollout.hosts.stream_secrets import need_values
         from fleetc.stream_api.bodies import references
@@ -136,51 +136,46 @@ class _Talk:
             if form is Format.text:
                 typer.echo(self._mask.masked(all_as_text(plan, None)))
                 sys.stdout.flush()
-            pairs = [Pair(*both) for both in zip(self._chosen, plan, strict=True)]
+            pairs = list(zip(self._chosen, plan, strict=True))
             notes = Notes(self._keep, lambda text: not self._mask.finds(text))
             applied, reports = await apply_all(client, pairs, self._known, self._values, notes, tell)
         return Talk(reports, applied, plan, self._mask.masked)
 
     async def _ask(self, client: Client) -> list[Report]:
         from fleetc.online.asking import ask_all
+        from fleetc.stream_api.ids import known_at
 
-        self._read_ids()
+        self._known = known_at(self._read_ids(), self._service.base_url, self._declared)
+        for name in sorted(self._known.keys() - self._declared):
+            what = f"{self._path.name} has an id of {name}, which the spec does not declare"
+            message(self._mask.masked(f"note: {what}; fleetc deletes no stream"))
         with _progress(sys.stderr, len(self._chosen)) as tell:
             return await ask_all(client, self._chosen, self._known, self._values, tell)
 
-    @property
-    def _known(self) -> dict[str, Known]:
-        return self._ids.get(self._service.base_url, {})
-
-    def _read_ids(self) -> None:
+    def _read_ids(self) -> Ids:
         from fleetc.disk.files import FilesError
         from fleetc.disk.ids_file import read_ids_file
         from fleetc.stream_api.ids import IdsError, read_ids
 
         text = read_ids_file(self._path)
         try:
-            ids: Ids = {} if text is None else read_ids(text)
+            return {} if text is None else read_ids(text)
         except IdsError as problem:
             where = f" at {problem.place}" if problem.place else ""
             text, advice = f"{self._path} is damaged{where}: {problem}", "restore it from version control"
             raise FilesError("ids-damaged", text, path=str(self._path), advice=advice) from None
-        self._ids = {url: dict(streams) for url, streams in ids.items()}
-        for name in sorted(self._known.keys() - self._declared):
-            what = f"{self._path.name} has an id of {name}, which the spec does not declare"
-            message(self._mask.masked(f"note: {what}; fleetc deletes no stream"))
 
     def _keep(self, name: str, known: Known | None) -> None:
-        """Write down what is known of a stream now."""
+        """Write down what is known of a stream now, in the file as it is: a person may have edited it meanwhile."""
         from fleetc.disk.files import FilesError
         from fleetc.disk.whole import write_whole
         from fleetc.stream_api.ids import ids_text
 
-        streams = self._ids.setdefault(self._service.base_url, {})
-        streams.pop(name, None)
-        if known is not None:
-            streams[name] = known
         try:
-            write_whole(self._path, ids_text(self._ids).encode())
+            ids, url = self._read_ids(), self._service.base_url
+            others = {stream: entry for stream, entry in ids.get(url, {}).items() if stream != name}
+            streams = others if known is None else {**others, name: known}
+            write_whole(self._path, ids_text({**ids, url: streams}).encode())
         except FilesError as problem:
             if known is not None and known.id is not None:
                 text = f"{problem.message}; {name} has the id {known.id}: write that down"

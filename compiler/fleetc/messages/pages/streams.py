@@ -9,10 +9,10 @@ from fleetc.messages.pages.page import Page
 
 STREAM_PAGES: dict[str, Page] = {
     "ids-damaged": Page(
-        "The file with the ids of streams is torn, was merged wrongly, or another version of fleetc wrote it.",
+        "The file with the ids of streams is torn, has one id twice, or another version of fleetc wrote it.",
         "without the right ids fleetc would create streams a second time, or change another one.",
         "Restore it from version control. Each stream is an entry with its id, or null if the API never answered its "
-        "creation.",
+        "creation; no two have the same id.",
     ),
     "ids-unreadable": Page(
         "The file with the ids of streams is there, but cannot be read: it is a link, no regular file, or not yours.",

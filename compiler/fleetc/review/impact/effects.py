@@ -139,6 +139,9 @@ class Impact:
         if delta.item.kind == "host" and delta.item.presence:
             knows = self.moved.left.get(delta.item.host)
             return _RETIRED[knows] if delta.new is None else "rollouts reach the host from now on"
+        if delta.item.kind == "stream" and delta.new is None and not delta.item.presence:
+            kept = delta.item.key[-1] == "creatorId"
+            return "the service never takes it away" if kept else "--apply brings back the service's default"
         return meaning(delta.item, self._role(delta)).none or "nothing that runs changes"
 
     def _role(self, delta: Delta) -> str:

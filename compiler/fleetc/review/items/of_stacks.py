@@ -37,7 +37,6 @@ LEFT_OUT: dict[str, str] = {
     "AvatarSlot.number": "it is the key of the items of the slot",
     "AvatarSlot.network": "a variable of the slot says it",
     "StreamBlueprint.name": "it is the key of the items of the stream",
-    "StreamBlueprint.suspended_origin": "the place of the value beside it",
     "RequestSecret.form": "what the value has to look like; the place decides",
     "Alert.group": "a heading of the file",
     "Panel.group": "a heading of the dashboard",
@@ -151,9 +150,9 @@ def streams(declared: tuple[StreamBlueprint, ...]) -> Iterator[Item]:
             where = ".".join(map(str, secret.place))
             named = plain_head._replace(key=(*key, "secret", where), what=f"{stream.name}: secret at {where}")
             yield named._replace(value=f"{secret.kind} {secret.reference}", origin=secret.origin)
-        if stream.suspended is not None:
-            text, what = "true" if stream.suspended else "false", f"{stream.name}: suspended"
-            yield plain_head._replace(key=(*key, "suspended"), what=what, value=text, origin=stream.suspended_origin)
+        if stream.suspended:
+            what, origin = f"{stream.name}: suspended", given("streams", stream.name, "suspended")
+            yield plain_head._replace(key=(*key, "suspended"), what=what, value="true", origin=origin)
 
 
 def stream_api(api: StreamApiBlueprint | None) -> Iterator[Item]:
