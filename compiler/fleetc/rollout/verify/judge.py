@@ -225,17 +225,30 @@ def _of_host(
             if code == "other-release" and back is not None:
                 message = f"rolled back to {back.release[:_SHORT]} at {back.at} by {back.who}, so {message}"
             yield found("drift", code, message, step.node, _advice_for_other(back))
-    for setting in answer.settings:
-        if not setting.overridden:
-            message = (
-                f"{setting.node} also reads {setting.variable} from its environment, which nothing of its release sets"
-            )
-            yield found("drift", "other-setting", message, setting.node)
+    for node, variables in _other_variables(answer).items():
+        message = f"{node} also reads {' and '.join(variables)} from its environment, which nothing of its release sets"
+        yield found("drift", "other-setting", message, node)
+    own = {str(wallet.address).lower(): name for name, wallet in fleet.wallets.items()}
+    for stranger in answer.strangers:
+        name = own.get(stranger.account)
+        if name is not None:
+            also = " and calls reward" if stranger.reward else ""
+            message = f"{stranger.what} uses the account of the wallet {name}{also}, and is not of this fleet"
+            yield found("drift", "second-node", message)._replace(place=("wallets", name))
     for alert in answer.alerts:
         unknown = alert.code in ("rpc-answers", "price-feed-answers", "check-failed")
         weight: Kind = "unknown" if unknown else "warning" if alert.severity == "warning" else "drift"
         told_by_host = found(weight, alert.code, alert.message, alert.node)
         yield told_by_host._replace(place=_wallet(fleet, alert) or told_by_host.place)
+
+
+def _other_variables(answer: HostAnswer) -> dict[str, list[str]]:
+    """What processes read that nothing of their release sets, by node, however it came there."""
+    found: dict[str, list[str]] = {}
+    for setting in answer.settings:
+        if not setting.overridden:
+            found.setdefault(setting.node, []).append(setting.variable)
+    return found
 
 
 def _against(entry: ProcessState) -> Iterator[tuple[Kind, str, str, str]]:
