@@ -106,7 +106,10 @@ class Drift(NamedTuple):
 _UNITS = "/etc/systemd/system"
 _OF_B = f"{_UNITS}/livepeer-orch-b.service.d"
 _SLEEP = "python3 -c 'import time; time.sleep(600)'"
-_EDGE = "docker compose --project-directory /opt/fleetc/current/edge -p livepeer-edge up -d --force-recreate"
+_EDGE = (
+    "DOCKER_CONFIG=/root/.docker docker compose -p livepeer-edge -f /opt/fleetc/current/edge/compose.yaml"
+    " up -d --force-recreate"
+)
 _PROXIES = '{"proxies": {"default": {"httpsProxy": "http://127.0.0.1:1"}}}'
 
 
@@ -132,7 +135,7 @@ _RELOAD = "systemctl daemon-reload"
 _OTHER = f"{_UNITS}/other-node.service"
 _PASSWORD = "/etc/livepeer/password"
 _EARNER, _PAYER = ACCOUNTS[1], ACCOUNTS[0]
-_ADDED = "sed -n 's/^ExecStart=.*/& -maxAttempts=7/p'"
+_ADDED = r"sed -n '/^ExecStart=/,/[^\\]$/{s/[^\\]$/& -maxAttempts=7/;p}'"
 
 DRIFTS = {
     "a line in a unit, which systemd has not read": Drift(
@@ -173,14 +176,15 @@ DRIFTS = {
     ),
     "an empty password file": Drift(
         "one", f"cp -p {_PASSWORD} /root/kept; truncate -s 0 {_PASSWORD}", f"cp -p /root/kept {_PASSWORD}",
-        "password-file-not-empty", "", f"{_PASSWORD} is empty",
+        "password-file-not-empty", "orch-a", f"{_PASSWORD} is empty",
     ),
     "a wrong password": Drift(
-        "one", *_edited(_PASSWORD, "x"), "password-opens-key", "", f"the password from {_PASSWORD} does not open",
+        "one", *_edited(_PASSWORD, "x"), "password-opens-key", "orch-a", f"the password from {_PASSWORD} does not open",
     ),
     "no key file": Drift(
         "one", f"mv /var/lib/livepeer/keystore/UTC--{_EARNER} /root/key",
-        f"mv /root/key /var/lib/livepeer/keystore/UTC--{_EARNER}", "keystore-holds-account", "", "has no key file",
+        f"mv /root/key /var/lib/livepeer/keystore/UTC--{_EARNER}",
+        "keystore-holds-account", "orch-a", "has no key file",
     ),
     "a second node in a unit": Drift(
         "one", f"systemd-run --unit=other-node {_SLEEP} -ethAcctAddr={_EARNER} -reward=true",
@@ -236,7 +240,7 @@ def test_one_drift_is_one_finding_with_its_true_name(fleet: Verified) -> None:
         as_it_is = [(one["code"], one["node"]) for one in found if drift.words in one["message"]]
         if len(found) != 1 or as_it_is != [(drift.code, drift.node)] or done.returncode or undone.returncode:
             wrong[name] = (found, done.stdout, done.stderr, undone.stderr)
-    assert wrong == {}
+    assert not wrong, json.dumps(wrong, indent=1)
     assert fleet.verify() == (0, [])
 
 

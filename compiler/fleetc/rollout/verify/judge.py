@@ -33,8 +33,10 @@ from fleetc.rollout.verify.data import (
     UnknownError,
 )
 from fleetc.rollout.verify.questions import LANGUAGE_MODELS
+from fleetc.text.counting import first_of
 
 _SHORT = 12
+_NAMED = 5
 
 CHECKS: tuple[Check, ...] = (
     accounts.account,
@@ -226,15 +228,15 @@ def _of_host(
                 message = f"rolled back to {back.release[:_SHORT]} at {back.at} by {back.who}, so {message}"
             yield found("drift", code, message, step.node, _advice_for_other(back))
     for node, variables in _other_variables(answer).items():
-        message = f"{node} also reads {' and '.join(variables)} from its environment, which nothing of its release sets"
+        names = first_of(variables, _NAMED, " and ")
+        message = f"{node} also reads {names} from its environment, which nothing of its release sets"
         yield found("drift", "other-setting", message, node)
-    own = {str(wallet.address).lower(): name for name, wallet in fleet.wallets.items()}
+    own = {str(settings.address).lower(): name for name, settings in fleet.wallets.items()}
     for stranger in answer.strangers:
-        name = own.get(stranger.account)
-        if name is not None:
-            also = " and calls reward" if stranger.reward else ""
-            message = f"{stranger.what} uses the account of the wallet {name}{also}, and is not of this fleet"
-            yield found("drift", "second-node", message)._replace(place=("wallets", name))
+        if stranger.account in own:
+            wallet, also = own[stranger.account], " and calls reward" if stranger.reward else ""
+            message = f"{stranger.what} uses the account of the wallet {wallet}{also}, and is not of this fleet"
+            yield found("drift", "second-node", message)._replace(place=("wallets", wallet))
     for alert in answer.alerts:
         unknown = alert.code in ("rpc-answers", "price-feed-answers", "check-failed")
         weight: Kind = "unknown" if unknown else "warning" if alert.severity == "warning" else "drift"

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from .asking import BODY_LIMIT, FAILURES, exchange
-from .finding import container_facts
+from .finding import container_facts, strangers
 from .looking import WORDS_LIMIT, add_source_drift, look, wanted_state
 from .places import CURRENT, MARKERS, TAKEN, Json
 from .preflight.asked import AFTER_ROLLOUTS, Asked
@@ -27,7 +27,6 @@ from .rpc import Rpcs
 from .secret_files import secrets_of, variables_in
 from .stack.parts import steering
 from .steps import steps
-from .strangers import strangers
 from .system import names_in, read, run
 
 SECONDS = 8
@@ -61,9 +60,8 @@ def do_verify(request: Json) -> Json:
     how = Asked(wanted, secrets_here(wanted), None, False, Rpcs())
     now = look()
     add_source_drift(now, wanted.get("stack"))
-    runtime = wanted["runtime"]
-    settings = {service["name"]: list(other_settings(service, runtime)) for service in wanted["services"]}
-    policies = []
+    settings = {one["name"]: list(other_settings(one, wanted["runtime"])) for one in wanted["services"]}
+    policies: list[Json] = []
     for process in (process for process in now["processes"] if process["node"] in settings):
         policies += other_restart_policy(process)
         tell_once(process, settings[process["node"]])
@@ -91,7 +89,7 @@ def do_verify(request: Json) -> Json:
         "answers": answers,
         "registrations": [one for one in registrations if one is not None],
         "settings": [one for own in settings.values() for one in own],
-        "strangers": list(strangers({*settings, *names_in(MARKERS), *names_in(TAKEN)})),
+        "strangers": strangers({*settings, *names_in(MARKERS), *names_in(TAKEN)}),
         "findings": found + policies,
         "changed": False,
         "clock": time.time(),
@@ -160,9 +158,8 @@ def tell_once(process: Json, settings: list[Json]) -> None:
 
     Where files of the release were changed, an environment that differs from them is only that of before.
     """
-    words = process["drift"]
-    causes = [text for text in words if not text.startswith(("its process ", "systemd has not "))]
-    effects = [text for text in words if text not in causes]
+    causes = [text for text in process["drift"] if not text.startswith(("its process ", "systemd has not "))]
+    effects = [text for text in process["drift"] if text not in causes]
     if any(text.startswith(("files of its release", "its secrets were")) for text in causes):
         effects = [text for text in effects if not text.startswith("its process has another ")]
     if causes and settings:
@@ -172,33 +169,33 @@ def tell_once(process: Json, settings: list[Json]) -> None:
     if causes and effects:
         causes[0] = ", and ".join([causes[0], *effects])[:WORDS_LIMIT]
     process["drift"] = causes or effects
-    if process.get("was_set"):
-        given, was_set = " ".join(effects), process["was_set"]
-        process["was_set"] = [text for text in was_set if "-%s " % text.split()[3] not in given]
+    given, was_set = " ".join(effects), process.get("was_set", [])
+    process["was_set"] = [text for text in was_set if "-%s " % text.split()[3] not in given]
 
 
 def other_restart_policy(process: Json) -> Iterator[Json]:
     """That systemd or Docker starts a node again by another policy than its release has, and no file says so."""
     node, unit = process["node"], unit_of(process["node"])
-    directory = "%s/%s/" % (CURRENT, node)
     name, who = (unit + ".service", "systemd") if process["runtime"] == "systemd" else ("compose.yaml", "Docker")
-    wanted = RESTART.search((read(directory + name) or b"").decode(errors="replace"))
-    if wanted is None or not process["running"] or process["drift"]:
+    wanted = RESTART.search((read("%s/%s/%s" % (CURRENT, node, name)) or b"").decode(errors="replace"))
+    if wanted is None or not process["running"] or process["drift"] or process.get("unlinked"):
         return
-    if who == "systemd":
-        has = run("systemctl", "show", "--property=Restart", "--value", name).out.strip()
-    else:
-        has = container_facts(unit).get("restart", "")
+    asked = run("systemctl", "show", "--property=Restart", "--value", name).out.strip() if who == "systemd" else ""
+    has = asked or container_facts(unit).get("restart", "")
     if has and has != wanted[1]:
         message = "%s: %s restarts it by the policy %s instead of %s" % (node, who, has, wanted[1])
         yield {"code": "other-restart-policy", "message": message, "node": node, "severity": "error"}
 
 
 def secrets_here(wanted: Json) -> Json:
-    """The values of secrets that nodes of this host run with, by kind and reference, as a rollout would bring them."""
+    """The values of secrets with which nodes of this host run, by kind and reference, whatever their files are now."""
     values: Json = {}
+    facts = facts_of(wanted["services"], wanted["runtime"])
     for service in wanted["services"]:
         here = secrets_of("%s/%s" % (CURRENT, service["name"]), wanted["runtime"])
+        environment = read("/proc/%d/environ" % facts.get(service["name"], {}).get("pid", 0)) or b""
+        has = dict(entry.decode(errors="surrogateescape").partition("=")[::2] for entry in environment.split(b"\0"))
+        here.update((name, has[name]) for name in here.keys() & has.keys() if not has[name].startswith("/"))
         for secret in service["secrets"]:
             if secret["variable"] in here:
                 values.setdefault(secret["kind"], {})[secret["reference"]] = here[secret["variable"]]
