@@ -279,7 +279,8 @@ def test_a_second_process_with_an_account_is_told(program: Program, words: tuple
     with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
         try:
             assert other.stdout is not None and other.stdout.readline()
-            strangers = [one for one in program["strangers"](set()) if one["account"] == PAYER.lower()]
+            assert PAYER.lower() not in str(program["strangers"](set(), {str(other.pid)}))
+            strangers = [one for one in program["strangers"](set(), set()) if one["account"] == PAYER.lower()]
         finally:
             other.kill()
     ((what, told),) = [(one["what"], one["reward"]) for one in strangers]
@@ -301,7 +302,7 @@ def test_a_unit_that_starts_at_boot_is_told_and_those_of_the_fleet_are_not(
         return program["Done"](0, "static" if "asleep" in words[-1] else "enabled", "")
 
     program["run"] = enabled
-    found = [one for one in program["strangers"]({"gate"}) if one["account"] == PAYER.lower()]
+    found = [one for one in program["strangers"]({"gate"}, set()) if one["account"] == PAYER.lower()]
     assert found == [
         {"what": "the unit other.service, which starts at the next boot,", "account": PAYER.lower(), "reward": True}
     ]

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from .hiding import Hider, lines_of
 from .places import MARKERS, RUN, UNITS, Json
-from .processes import process_of
+from .processes import is_same_file, process_of
 from .releases import unit_of
 from .system import Ids, names_in, read, run
 
@@ -291,9 +291,12 @@ def without_links(root: str, path: str) -> bytes | None:
             os.close(descriptor)
 
 
-def strangers(nodes: set[str]) -> list[Json]:
-    """What has an account, which is no secret, and is none of these nodes: processes, and units of the next boot."""
-    own = {unit_of(node) for node in nodes}
+def strangers(nodes: set[str], pids: set[str]) -> list[Json]:
+    """What has an account, which is no secret, and is none of these nodes: processes, and units of the next boot.
+
+    Those of machines within this one are not of this host.
+    """
+    own = {*pids, *(unit_of(node) for node in nodes)}
     found: dict[tuple[str, str], tuple[str, str]] = {}
     for name in filter(str.isdigit, names_in("/proc")):
         words = text_of(read("/proc/%s/cmdline" % name) or b"")
@@ -303,8 +306,10 @@ def strangers(nodes: set[str]) -> list[Json]:
         if account is None or program in STARTERS:
             continue
         unit, container = where_in(text_of(read("/proc/%s/cgroup" % name) or b""))
-        container = container_facts(container).get("name", container[:12]) if container else ""
-        if own.isdisjoint((container, unit.partition(".")[0])):
+        container = container_facts(container).get("name", "") if container else ""
+        spaces = () if container else ("pid",) if unit else ("pid", "mnt")
+        here = all(is_same_file("/proc/%s/ns/%s" % (name, space), "/proc/self/ns/" + space) for space in spaces)
+        if here and own.isdisjoint((name, container, unit.partition(".")[0])):
             process = "the process %s %s%s" % (program[:60], name, " of %s" % unit if unit else "")
             what = "the container %s" % container if container else process
             found.setdefault((container or unit or name, account[1].lower()), (what, words))

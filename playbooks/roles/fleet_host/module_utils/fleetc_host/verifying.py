@@ -61,6 +61,7 @@ def do_verify(request: Json) -> Json:
     now = look()
     add_source_drift(now, wanted.get("stack"))
     settings = {one["name"]: list(other_settings(one, wanted["runtime"])) for one in wanted["services"]}
+    pids = {str(one["pid"]) for one in facts_of(wanted["services"], wanted["runtime"]).values()}
     policies: list[Json] = []
     for process in (process for process in now["processes"] if process["node"] in settings):
         policies += other_restart_policy(process)
@@ -89,7 +90,7 @@ def do_verify(request: Json) -> Json:
         "answers": answers,
         "registrations": [one for one in registrations if one is not None],
         "settings": [one for own in settings.values() for one in own],
-        "strangers": strangers({*settings, *names_in(MARKERS), *names_in(TAKEN)}),
+        "strangers": strangers({*settings, *names_in(MARKERS), *names_in(TAKEN)}, pids),
         "findings": found + policies,
         "changed": False,
         "clock": time.time(),
