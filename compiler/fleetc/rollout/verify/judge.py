@@ -228,7 +228,7 @@ def _of_host(
                 message = f"rolled back to {back.release[:_SHORT]} at {back.at} by {back.who}, so {message}"
             yield found("drift", code, message, step.node, _advice_for_other(back))
     for node, variables in _other_variables(answer).items():
-        names = first_of(variables, _NAMED, " and ")
+        names = first_of(sorted(variables), _NAMED, " and ")
         message = f"{node} also reads {names} from its environment, which nothing of its release sets"
         yield found("drift", "other-setting", message, node)
     own = {str(settings.address).lower(): name for name, settings in fleet.wallets.items()}
