@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,7 @@ def test_digest_changes_with_each_file_and_each_name(host: Program) -> None:
     assert digest({"b": b"1", "a": b"2"}) == digest({"a": b"2", "b": b"1"})
 
 
+@pytest.mark.usefixtures("processes")
 def test_verify_knows_the_values_of_files_too(host: Program, tmp_path: Path) -> None:
     secrets = Path(host["CURRENT"]) / "orch-a/secrets"
     secrets.mkdir(parents=True)
@@ -63,3 +65,21 @@ def test_verify_knows_the_values_of_files_too(host: Program, tmp_path: Path) -> 
     for path, content in host["secret_files"](wants, VALUES).items():
         (secrets / Path(path).name).write_bytes(content)
     assert host["secrets_here"](wants) == VALUES
+
+
+@pytest.mark.usefixtures("processes")
+def test_verify_asks_with_what_a_process_has_whatever_its_file_is_now(host: Program) -> None:
+    secrets = Path(host["CURRENT"]) / "orch-a/secrets"
+    secrets.mkdir(parents=True)
+    (secrets / "secrets.env").write_text(f'{RPC["variable"]}="changed by hand"\n')
+    wants = wanted(RPC)
+    kind, reference = RPC["kind"], RPC["reference"]
+    command = ["sh", "-c", "echo; exec sleep 60"]
+    with subprocess.Popen(command, env={RPC["variable"]: "of before"}, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None and process.stdout.readline()
+            for pid, value in ((process.pid, "of before"), (0, "changed by hand")):
+                host["facts_of"] = lambda *_, pid=pid: {"orch-a": {"pid": pid}}
+                assert host["secrets_here"](wants)[kind][reference] == value
+        finally:
+            process.kill()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 import tracemalloc
 from pathlib import Path
@@ -224,3 +226,84 @@ def test_a_chain_that_nobody_can_ask_is_unknown(program: Program) -> None:
     (found,) = request(program, [], (need,))["findings"]
     assert (found["code"], found["node"]) == ("rpc-answers", "gate")
     assert "no node here runs with an address in LP_ETHURL, from env RPC" in found["message"]
+
+
+# One change by hand is one thing.
+
+FILES, SECRETS_CHANGED = "files of its release were changed: node.env", "its secrets were changed on the host"
+UNIT, NOT_READ = "its unit has additions: /etc/x.conf", "systemd has not read its unit again"
+ARGUMENTS = "its process has other arguments: -maxSessions is 3 instead of 10"
+ENVIRONMENT = "its process has another LP_ETHURL in its environment"
+SESSIONS, PRICE = "it says that maxSessions is 3 instead of 10", "it says that pricePerUnit is 1 instead of 2"
+READ_TOO = [{"node": "a", "variable": "LP_X", "overridden": False}, {"node": "a", "variable": "Y", "overridden": True}]
+
+
+@pytest.mark.parametrize(
+    ("drift", "settings", "told", "left"),
+    [
+        ([], [], [], 0),
+        ([], READ_TOO, [], 2),
+        ([SECRETS_CHANGED, ENVIRONMENT], [], [SECRETS_CHANGED], 0),
+        ([FILES, ENVIRONMENT], [], [FILES], 0),
+        ([ENVIRONMENT], [], [ENVIRONMENT], 0),
+        ([NOT_READ], [], [NOT_READ], 0),
+        ([UNIT, ENVIRONMENT], [], [f"{UNIT}, and {ENVIRONMENT}"], 0),
+        ([UNIT, NOT_READ], READ_TOO, [f"{UNIT}, and {NOT_READ}, and its process also reads LP_X"], 0),
+        ([FILES, SECRETS_CHANGED], [], [FILES, SECRETS_CHANGED], 0),
+    ],
+)
+def test_what_a_change_leads_to_is_told_with_it(
+    program: Program, drift: list[str], settings: list[dict[str, Any]], told: list[str], left: int
+) -> None:
+    process, settings = {"drift": list(drift), "was_set": [SESSIONS]}, list(settings)
+    program["tell_once"](process, settings)
+    assert (process["drift"], len(settings), process["was_set"]) == (told, left, [SESSIONS])
+
+
+def test_an_argument_is_not_told_again_as_a_setting(program: Program) -> None:
+    process = {"drift": [ARGUMENTS], "was_set": [SESSIONS, PRICE]}
+    program["tell_once"](process, [])
+    assert process == {"drift": [ARGUMENTS], "was_set": [PRICE]}
+
+
+@pytest.mark.parametrize(
+    ("words", "reward"),
+    [
+        (("-ethAcctAddr", PAYER, "-reward=true"), True),
+        ((f"--ethAcctAddr={PAYER[2:]}", "-reward"), True),
+        ((f"-ethAcctAddr={PAYER.lower()}", "-reward=false"), False),
+    ],
+)
+def test_a_second_process_with_an_account_is_told(program: Program, words: tuple[str, ...], reward: bool) -> None:
+    command = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)", *words, "-end"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
+        try:
+            assert other.stdout is not None and other.stdout.readline()
+            assert PAYER.lower() not in str(program["strangers"](set(), {str(other.pid)}))
+            strangers = [one for one in program["strangers"](set(), set()) if one["account"] == PAYER.lower()]
+        finally:
+            other.kill()
+    ((what, told),) = [(one["what"], one["reward"]) for one in strangers]
+    assert what.startswith(f"the process {Path(sys.executable).name} {other.pid}") and told is reward
+
+
+def test_a_unit_that_starts_at_boot_is_told_and_those_of_the_fleet_are_not(
+    tmp_path: Path,
+) -> None:
+    program = loaded(tmp_path)
+    units = Path(program["UNITS"])
+    units.mkdir(parents=True)
+    for name in ("livepeer-gate", "other", "asleep"):
+        (units / f"{name}.service").write_text(f"[Service]\nExecStart=/x -ethAcctAddr {PAYER} \\\n  -reward\n")
+    asked: list[str] = []
+
+    def enabled(*words: str, **_: object) -> object:
+        asked.append(words[-1])
+        return program["Done"](0, "static" if "asleep" in words[-1] else "enabled", "")
+
+    program["run"] = enabled
+    found = [one for one in program["strangers"]({"gate"}, set()) if one["account"] == PAYER.lower()]
+    assert found == [
+        {"what": "the unit other.service, which starts at the next boot,", "account": PAYER.lower(), "reward": True}
+    ]
+    assert {"asleep.service", "other.service"} <= {*asked}

@@ -202,7 +202,7 @@ def _of_public(fleet: Fleet, blueprint: Blueprint, hosts: tuple[str, ...]) -> tu
 
 def _tell(request: _Request, look: _Look) -> None:
     """Print a whole look; only its summary where the report goes to a file."""
-    from fleetc.rollout.verify.report import market_lines, summary
+    from fleetc.rollout.verify.report import seen_lines, summary
 
     if request.form is not VerifyFormat.text and request.write is None:
         sys.stdout.write(_text(request, look))
@@ -210,19 +210,19 @@ def _tell(request: _Request, look: _Look) -> None:
     if look.report.findings and request.write is None:
         sys.stderr.write(_text(request, look, coloured(request.settings, sys.stderr)))
         sys.stderr.flush()
-    typer.echo("\n".join([*(market_lines(look.report) if request.write is None else ()), summary(look.report)]))
+    typer.echo("\n".join([*(seen_lines(look.report) if request.write is None else ()), summary(look.report)]))
 
 
 def _write(request: _Request, look: _Look) -> None:
     """Write the whole look to the file that was asked for, if any."""
     from fleetc.disk.whole import write_whole
-    from fleetc.rollout.verify.report import market_lines, summary
+    from fleetc.rollout.verify.report import seen_lines, summary
 
     if request.write is None:
         return
     text = _text(request, look)
     if request.form is VerifyFormat.text:
-        text += "".join(f"{line}\n" for line in ("", *market_lines(look.report), summary(look.report)))
+        text += "".join(f"{line}\n" for line in ("", *seen_lines(look.report), summary(look.report)))
     write_whole(request.write, text.encode("utf-8", "backslashreplace"))
 
 

@@ -31,6 +31,10 @@ from tests.support import INVENTORIES, fleetc, killed_on_error
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 SUMMARY = "9 hosts with 9 nodes asked: 2 differences from what was reviewed, 2 unknown, 1 warning"
+SEEN = """\
+us-video-1: release: 0.9.1, asks: 900 wei a pixel
+eu-live: release: 0.9.1, pays at most: 1500 wei a pixel, deposit: 0.02 ETH, reserve: 0.4 ETH, deposit lasts: 3.1 h
+"""
 WELL = "9 hosts with 9 nodes asked: all of it is as reviewed"
 
 
@@ -65,7 +69,7 @@ def run(fleet: GivenHosts, regions: Path) -> Iterator[Run]:
 def test_text_has_findings_at_their_lines_and_a_summary(run: Run) -> None:
     done = run()
     assert done.returncode == 1
-    assert done.stdout == f"{SUMMARY}\n"
+    assert done.stdout == f"{SEEN}{SUMMARY}\n"
     assert "error[set-at-run-time]: us-gpu-1: us-video-1: it says that pricePerUnit is 900" in done.stderr
     assert re.search(r"fleet\.toml:\d+:\d+", done.stderr)
     assert "warning[host-unreachable]" in done.stderr
@@ -97,10 +101,10 @@ def test_exit_code_says_whether_all_is_as_reviewed(
         assert run("--format", form).returncode == code, form
 
 
-def test_nothing_to_say_is_one_line(run: Run, fleet: GivenHosts) -> None:
+def test_nothing_against_nodes_is_what_they_report_and_one_line(run: Run, fleet: GivenHosts) -> None:
     fleet.looks = [()]
     done = run()
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"{WELL}\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{SEEN}{WELL}\n", "")
 
 
 def test_json_has_kinds_states_facts_and_funds(run: Run) -> None:
@@ -186,7 +190,7 @@ def test_report_is_written_whole_and_its_summary_printed(
         fleet.number = -1
         assert run("--format", form).stdout == written
     else:
-        assert written.endswith(f"2 errors, 3 warnings\n\n{SUMMARY}\n")
+        assert written.endswith(f"2 errors, 3 warnings\n\n{SEEN}{SUMMARY}\n")
 
 
 def test_readers_see_the_old_report_or_the_new(run: Run, tmp_path: Path) -> None:
@@ -236,7 +240,7 @@ def test_watching_tells_only_what_changed_with_the_time(run: Run, fleet: GivenHo
     done = run("--watch", 30)
     assert done.returncode == 4, "that of the last look"
     blocks = re.split(r"(?m)^(?=\d{4}-\d\d-\d\dT)", done.stdout)
-    assert blocks[0] == f"{WELL}; 1 warning\n"
+    assert blocks[0] == f"{SEEN}{WELL}; 1 warning\n"
     assert [block.split(": ")[0] for block in blocks[1:]] == [
         "2026-11-23T06:32:00Z",
         "2026-11-23T06:33:00Z",

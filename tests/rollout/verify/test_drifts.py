@@ -415,6 +415,23 @@ PLANTED = {
         lambda w: w.hosts["gpu"]["settings"].append({"node": "orch", "variable": "LP_REWARD", "overridden": False}),
         drift("other-setting", ORCH),
     ),
+    "two other variables, and one that an argument overrides": dual(
+        lambda w: w.hosts["gpu"]["settings"].extend(
+            {"node": "orch", "variable": name, "overridden": name == "LP_REWARD"}
+            for name in ("LP_REWARD", "HTTPS_PROXY", "no_proxy")
+        ),
+        drift("other-setting", ORCH),
+    ),
+    "a second node with an account of the fleet, and one of somebody else": dual(
+        lambda w: w.hosts["gpu"].update(strangers=[
+            {"what": "the process livepeer 7", "account": account, "reward": True}
+            for account in (EARNER, "0x" + "9" * 40)
+        ]),
+        drift("second-node", "wallets.earner"),
+    ),
+    "strangers of another shape": dual(
+        lambda w: w.hosts["gpu"].update(strangers=[7, None, {"account": 3}, {"what": []}])
+    ),
     "other files than those of the spec": dual(
         lambda w: w.step("orch", "restart", "its files change"), drift("other-release", ORCH)
     ),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fleetc.messages.forms import Format, written
-from fleetc.rollout.verify.report import as_data, market_lines, report_of
+from fleetc.rollout.verify.report import as_data, report_of, seen_lines
 from tests.rollout.verify.healthy import World, seller
 from tests.support import INVENTORIES, compiled_example, fleetc
 
@@ -121,7 +121,7 @@ def test_strangers_write_no_escapes_into_a_report(world: World) -> None:
     odd_seller = {**seller("https://o.example.net", 1), "capabilities": odd}
     world.change("gate", "/getNetworkCapabilities", orchestrators=[odd_seller])
     report = report_of(compiled, tuple(world.hosts), world.judged(), "2026-11-28T13:00:00Z")
-    lines, sources = list(market_lines(report)), compiled.checked.sources
+    lines, sources = list(seen_lines(report)), compiled.checked.sources
     text = written(Format.json, report.located, sources, compiled.checked.document, False, {"verify": as_data(report)})
     assert "owned" in text and any("owned" in line for line in lines)
     assert not {"\x1b", "\x07", "\u202e", "\r"} & {*text, *"".join(lines)}

@@ -107,10 +107,16 @@ RUNNING_PAGES: dict[str, Page] = {
         "change what gateways see, so fleetc does neither by itself.",
     ),
     "other-setting": Page(
-        "A process reads a variable of the node that nothing of its release sets.",
-        "the node takes settings from LP_ variables, so it runs with unreviewed settings.",
+        "A process reads a variable of the node, or one with a proxy, that nothing of its release sets.",
+        "the node takes settings from LP_ variables and asks others through the proxy: nobody reviewed it.",
         "Find where it comes from (systemctl show livepeer-NAME -p Environment, a drop-in, the image) and remove it, "
         "or write the setting into the spec.",
+    ),
+    "other-restart-policy": Page(
+        "systemd or Docker starts a node again by another policy than its release has.",
+        "a node that ends, or whose host boots, may stay away until a person starts it.",
+        "In a container: docker update --restart always livepeer-NAME. In a unit: remove the setting of all services "
+        "(systemctl show livepeer-NAME -p DropInPaths), then systemctl daemon-reload.",
     ),
     "payments-failing": Page(
         "A node could not make some payments since it started.",
@@ -159,6 +165,13 @@ RUNNING_PAGES: dict[str, Page] = {
         "then wrong. A smaller difference is not told.",
         "Write today's rate as USD of rates and check the spec again. If the rate is right, somebody set another "
         "price.",
+    ),
+    "second-node": Page(
+        "A process or a unit on a host of the fleet uses the account of one of its wallets, and is not of the fleet.",
+        "two nodes with one account spend one deposit, redeem the same tickets and call reward twice, and send "
+        "transactions with the same nonce; nobody reviewed the second one.",
+        "Stop it, and disable its unit (systemctl disable --now UNIT) or remove its container; fleetc adopt makes a "
+        "spec of one that shall stay.",
     ),
     "runner-silent": Page(
         "The runner of a model that is to be warm does not answer.",

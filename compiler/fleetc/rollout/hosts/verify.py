@@ -27,6 +27,7 @@ from fleetc.rollout.verify.data import (
     OtherSetting,
     Registered,
     Reply,
+    Stranger,
 )
 from fleetc.rollout.verify.questions import questions_of
 from fleetc.settings import Settings
@@ -73,6 +74,7 @@ def _answer(host: str, run: RunResult, ids: Collection[str]) -> HostAnswer:
         processes=processes,
         steps=steps_in(host, answer),
         settings=tuple(_setting(as_mapping(entry)) for entry in as_list(answer.get("settings"))),
+        strangers=tuple(_stranger(as_mapping(entry)) for entry in as_list(answer.get("strangers"))),
         alerts=tuple(Alert(lack.code, lack.message, lack.node, lack.severity) for lack in findings_in(host, answer)),
         replies={name: _reply(as_mapping(replies.get(name))) for name in ids},
         registrations=_registrations(answer),
@@ -81,6 +83,10 @@ def _answer(host: str, run: RunResult, ids: Collection[str]) -> HostAnswer:
 
 def _setting(entry: Mapping[str, Any]) -> OtherSetting:
     return OtherSetting(as_text(entry.get("node")), as_text(entry.get("variable")), entry.get("overridden") is True)
+
+
+def _stranger(entry: Mapping[str, Any]) -> Stranger:
+    return Stranger(as_text(entry.get("what")), as_text(entry.get("account")), entry.get("reward") is True)
 
 
 def _registrations(answer: Mapping[str, Any]) -> dict[str, Registered]:

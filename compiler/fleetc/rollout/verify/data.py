@@ -56,6 +56,14 @@ class OtherSetting(NamedTuple):
     overridden: bool
 
 
+class Stranger(NamedTuple):
+    """A process or a unit that is not of the fleet: what it is, its account, and whether it calls reward."""
+
+    what: str
+    account: str
+    reward: bool
+
+
 class Back(NamedTuple):
     """A rollback that was the last thing which rollouts did to a host: when, by whom, and the release it led to."""
 
@@ -98,6 +106,7 @@ class HostAnswer:
     processes: tuple[ProcessState, ...] = ()
     steps: tuple[RolloutStep, ...] = ()
     settings: tuple[OtherSetting, ...] = ()
+    strangers: tuple[Stranger, ...] = ()
     alerts: tuple[Alert, ...] = ()
     replies: Mapping[str, Reply] = field(default_factory=dict)
     registrations: Mapping[str, Registered] = field(default_factory=dict)

@@ -33,8 +33,10 @@ from fleetc.rollout.verify.data import (
     UnknownError,
 )
 from fleetc.rollout.verify.questions import LANGUAGE_MODELS
+from fleetc.text.counting import first_of
 
 _SHORT = 12
+_NAMED = 5
 
 CHECKS: tuple[Check, ...] = (
     accounts.account,
@@ -225,17 +227,30 @@ def _of_host(
             if code == "other-release" and back is not None:
                 message = f"rolled back to {back.release[:_SHORT]} at {back.at} by {back.who}, so {message}"
             yield found("drift", code, message, step.node, _advice_for_other(back))
-    for setting in answer.settings:
-        if not setting.overridden:
-            message = (
-                f"{setting.node} also reads {setting.variable} from its environment, which nothing of its release sets"
-            )
-            yield found("drift", "other-setting", message, setting.node)
+    for node, variables in _other_variables(answer).items():
+        names = first_of(sorted(variables), _NAMED, " and ")
+        message = f"{node} also reads {names} from its environment, which nothing of its release sets"
+        yield found("drift", "other-setting", message, node)
+    own = {str(settings.address).lower(): name for name, settings in fleet.wallets.items()}
+    for stranger in answer.strangers:
+        if stranger.account in own:
+            wallet, also = own[stranger.account], " and calls reward" if stranger.reward else ""
+            message = f"{stranger.what} uses the account of the wallet {wallet}{also}, and is not of this fleet"
+            yield found("drift", "second-node", message)._replace(place=("wallets", wallet))
     for alert in answer.alerts:
         unknown = alert.code in ("rpc-answers", "price-feed-answers", "check-failed")
         weight: Kind = "unknown" if unknown else "warning" if alert.severity == "warning" else "drift"
         told_by_host = found(weight, alert.code, alert.message, alert.node)
         yield told_by_host._replace(place=_wallet(fleet, alert) or told_by_host.place)
+
+
+def _other_variables(answer: HostAnswer) -> dict[str, list[str]]:
+    """What processes read that nothing of their release sets, by node, however it came there."""
+    found: dict[str, list[str]] = {}
+    for setting in answer.settings:
+        if not setting.overridden:
+            found.setdefault(setting.node, []).append(setting.variable)
+    return found
 
 
 def _against(entry: ProcessState) -> Iterator[tuple[Kind, str, str, str]]:

@@ -23,12 +23,15 @@ from fleetc.rollout.verify.data import AVATARS, Fact, Finding, Kind
 from fleetc.rollout.verify.judge import Verdict
 from fleetc.text import leaks
 from fleetc.text.counting import counted, first_of
+from fleetc.text.encoders import visible
 
 State = Literal["drift", "warning", "unknown", "fine"]
 """The gravest kind of a node's findings, or "fine"."""
 
 GRAVITY: tuple[State, ...] = ("drift", "unknown", "warning", "fine")
 """What comes first."""
+
+_NAMED = 3
 
 _BLIND = frozenset({"host-unreachable", "other-host"})
 """Findings about a host after which nothing is known of its nodes."""
@@ -170,10 +173,16 @@ def as_data(report: Report) -> dict[str, Any]:
     }
 
 
-def market_lines(report: Report) -> Iterator[str]:
-    """The markets that gateways saw, for people."""
+def seen_lines(report: Report) -> Iterator[str]:
+    """The markets that gateways saw, and one line for all nodes that report the same, for people."""
     for market in report.markets:
         yield from (leaks.masked(line) for line in seen_text(market, market.reaches))
+    alike: dict[str, list[str]] = {}
+    for node in report.nodes:
+        if node.facts:
+            text = ", ".join(f"{name}: {value}" for name, value in node.facts)
+            alike.setdefault(text, []).append(node.node)
+    yield from (visible(f"{first_of(names, _NAMED)}: {text}") for text, names in alike.items())
 
 
 def _told(findings: Sequence[Finding], located: Sequence[Located]) -> Iterator[FindingRow]:

@@ -16,8 +16,9 @@ import shlex
 from collections.abc import Iterator
 
 from .hiding import Hider, lines_of
-from .places import MARKERS, Json
-from .processes import process_of
+from .places import MARKERS, RUN, UNITS, Json
+from .processes import is_same_file, process_of
+from .releases import unit_of
 from .system import Ids, names_in, read, run
 
 MOST_PROCESSES = 200
@@ -59,6 +60,8 @@ ORDERS = re.compile(
 NAMES = re.compile(r"[A-Za-z0-9/@%.:_\\-]{1,120}(?: +[A-Za-z0-9/@%.:_\\-]{1,120}){0,30}")
 BOUND = re.compile(r"[A-Za-z0-9%.:,_~+-]{1,40}(?: [A-Za-z0-9%.:,_~+-]{1,40}){0,7}")
 TOLD = ((LIMITS, BOUND), (ORDERS, NAMES))
+ACCOUNT = re.compile(r"(?:--?ethAcctAddr[=\s\0]\s*|LP_ETHACCTADDR=)[\"']?(?:0x)?([0-9a-fA-F]{40})\b")
+REWARD = re.compile(r"(?:--?reward|LP_REWARD)(?:=[\"']?(?:true|1|t)\b|(?=[\s\0]))", re.IGNORECASE)
 
 
 def do_find(request: Json) -> Json:
@@ -286,6 +289,40 @@ def without_links(root: str, path: str) -> bytes | None:
     finally:
         for descriptor in opened:
             os.close(descriptor)
+
+
+def strangers(nodes: set[str], pids: set[str]) -> list[Json]:
+    """What has an account, which is no secret, and is none of these nodes: processes, and units of the next boot.
+
+    Those of machines within this one are not of this host.
+    """
+    own = {*pids, *(unit_of(node) for node in nodes)}
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for name in filter(str.isdigit, names_in("/proc")):
+        words = text_of(read("/proc/%s/cmdline" % name) or b"")
+        program = os.path.basename(words.partition("\0")[0])
+        words += text_of(environment_of("/proc/" + name) or b"") if program == "livepeer" else ""
+        account = ACCOUNT.search(words)
+        if account is None or program in STARTERS:
+            continue
+        unit, container = where_in(text_of(read("/proc/%s/cgroup" % name) or b""))
+        container = container_facts(container).get("name", "") if container else ""
+        spaces = () if container else ("pid",) if unit else ("pid", "mnt")
+        here = all(is_same_file("/proc/%s/ns/%s" % (name, space), "/proc/self/ns/" + space) for space in spaces)
+        if here and own.isdisjoint((name, container, unit.partition(".")[0])):
+            process = "the process %s %s%s" % (program[:60], name, " of %s" % unit if unit else "")
+            what = "the container %s" % container if container else process
+            found.setdefault((container or unit or name, account[1].lower()), (what, words))
+    for place in (UNITS, RUN + "/systemd/system"):
+        for name in names_in(place):
+            text = text_of(read("%s/%s" % (place, name)) or b"") if name.endswith(".service") else ""
+            account = ACCOUNT.search(text)
+            enabled = account and run("systemctl", "is-enabled", name).out.startswith("enabled")
+            if account and enabled and name.partition(".")[0] not in own:
+                what = "the unit %s, which starts at the next boot," % name
+                found.setdefault((name, account[1].lower()), (what, text))
+    told = ((what, key[1], REWARD.search(text) is not None) for key, (what, text) in found.items())
+    return [{"what": what, "account": "0x" + account, "reward": reward} for what, account, reward in told]
 
 
 def where_in(groups: str) -> tuple[str, str]:

@@ -15,17 +15,19 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from .asking import BODY_LIMIT, FAILURES, exchange
-from .looking import add_source_drift, look, wanted_state
-from .places import CURRENT, Json
+from .finding import container_facts, strangers
+from .looking import WORDS_LIMIT, add_source_drift, look, wanted_state
+from .places import CURRENT, MARKERS, TAKEN, Json
 from .preflight.asked import AFTER_ROLLOUTS, Asked
 from .preflight.chain import registration, rpc_of
 from .preflight.checks import findings_of
 from .processes import facts_of, set_since
+from .releases import unit_of
 from .rpc import Rpcs
 from .secret_files import secrets_of, variables_in
 from .stack.parts import steering
 from .steps import steps
-from .system import read
+from .system import names_in, read, run
 
 SECONDS = 8
 """What one answer may take, from the first packet to its last byte."""
@@ -39,10 +41,13 @@ SAID_LIMIT = 1024 * 1024
 ALL_LIMIT = 8 * 1024 * 1024
 """Bytes of all answers of one host."""
 
-STILL_NEEDED = ("rpc", "wallet", "price-feed", "service-address", "password-file")
+STILL_NEEDED = ("rpc", "wallet", "price-feed", "service-address", "password-file", "keystore")
 """Needs of a rollout that still have to hold while nodes run."""
 
-READ_BY_NODES = re.compile(r"LP_[A-Z0-9_]{1,60}")
+READ_BY_NODES = re.compile(r"LP_[A-Z0-9_]{1,60}|(?:HTTPS?|NO)_PROXY|(?:https?|no)_proxy")
+"""Settings of the node, and the proxies of the library through which it asks everybody."""
+
+RESTART = re.compile(r"(?m)^(?:Restart=|    restart: )\"?([a-z-]+)")
 
 
 def do_verify(request: Json) -> Json:
@@ -55,6 +60,12 @@ def do_verify(request: Json) -> Json:
     how = Asked(wanted, secrets_here(wanted), None, False, Rpcs())
     now = look()
     add_source_drift(now, wanted.get("stack"))
+    settings = {one["name"]: list(other_settings(one, wanted["runtime"])) for one in wanted["services"]}
+    pids = {str(one["pid"]) for one in facts_of(wanted["services"], wanted["runtime"]).values()}
+    policies: list[Json] = []
+    for process in (process for process in now["processes"] if process["node"] in settings):
+        policies += other_restart_policy(process)
+        tell_once(process, settings[process["node"]])
     end = time.monotonic() + ALL_SECONDS
     with ThreadPoolExecutor(max_workers=16) as pool:
         asked = [
@@ -78,8 +89,9 @@ def do_verify(request: Json) -> Json:
         "steps": steps(now, wanted_state(wanted)),
         "answers": answers,
         "registrations": [one for one in registrations if one is not None],
-        "settings": [one for service in wanted["services"] for one in other_settings(service, wanted["runtime"])],
-        "findings": found,
+        "settings": [one for own in settings.values() for one in own],
+        "strangers": strangers({*settings, *names_in(MARKERS), *names_in(TAKEN)}, pids),
+        "findings": found + policies,
         "changed": False,
         "clock": time.time(),
     }
@@ -142,11 +154,49 @@ def other_settings(service: Json, runtime: str) -> Iterator[Json]:
             yield {"node": node, "variable": name, "overridden": overridden}
 
 
+def tell_once(process: Json, settings: list[Json]) -> None:
+    """Tell one change by hand as one thing: what became of files, with what its process has otherwise therefore.
+
+    Where files of the release were changed, an environment that differs from them is only that of before.
+    """
+    causes = [text for text in process["drift"] if not text.startswith(("its process ", "systemd has not "))]
+    effects = [text for text in process["drift"] if text not in causes]
+    if any(text.startswith(("files of its release", "its secrets were")) for text in causes):
+        effects = [text for text in effects if not text.startswith("its process has another ")]
+    if causes and settings:
+        read_too = [one["variable"] for one in settings if not one["overridden"]]
+        effects += ["its process also reads %s" % ", ".join(read_too)] if read_too else []
+        settings.clear()
+    if causes and effects:
+        causes[0] = ", and ".join([causes[0], *effects])[:WORDS_LIMIT]
+    process["drift"] = causes or effects
+    given, was_set = " ".join(effects), process.get("was_set", [])
+    process["was_set"] = [text for text in was_set if "-%s " % text.split()[3] not in given]
+
+
+def other_restart_policy(process: Json) -> Iterator[Json]:
+    """That systemd or Docker starts a node again by another policy than its release has, and no file says so."""
+    node, unit = process["node"], unit_of(process["node"])
+    name, who = (unit + ".service", "systemd") if process["runtime"] == "systemd" else ("compose.yaml", "Docker")
+    wanted = RESTART.search((read("%s/%s/%s" % (CURRENT, node, name)) or b"").decode(errors="replace"))
+    if wanted is None or not process["running"] or process["drift"] or process.get("unlinked"):
+        return
+    asked = run("systemctl", "show", "--property=Restart", "--value", name).out.strip() if who == "systemd" else ""
+    has = asked or container_facts(unit).get("restart", "")
+    if has and has != wanted[1]:
+        message = "%s: %s restarts it by the policy %s instead of %s" % (node, who, has, wanted[1])
+        yield {"code": "other-restart-policy", "message": message, "node": node, "severity": "error"}
+
+
 def secrets_here(wanted: Json) -> Json:
-    """The values of secrets that nodes of this host run with, by kind and reference, as a rollout would bring them."""
+    """The values of secrets with which nodes of this host run, by kind and reference, whatever their files are now."""
     values: Json = {}
+    facts = facts_of(wanted["services"], wanted["runtime"])
     for service in wanted["services"]:
         here = secrets_of("%s/%s" % (CURRENT, service["name"]), wanted["runtime"])
+        environment = read("/proc/%d/environ" % facts.get(service["name"], {}).get("pid", 0)) or b""
+        has = dict(entry.decode(errors="surrogateescape").partition("=")[::2] for entry in environment.split(b"\0"))
+        here.update((name, has[name]) for name in here.keys() & has.keys() if not has[name].startswith("/"))
         for secret in service["secrets"]:
             if secret["variable"] in here:
                 values.setdefault(secret["kind"], {})[secret["reference"]] = here[secret["variable"]]
