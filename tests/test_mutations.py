@@ -144,7 +144,11 @@ def _collisions(host: HostBlueprint, running: list[tuple[Service, Settings]]) ->
     # Another ssh_port than 22 may be one that a router forwards to the host: a warning says so.
     taken = [("the SSH server", ("", "*", str(host.ssh_port)))] if host.ssh_port == 22 else []
     for service, settings in running:
-        listeners = [reading.cli_listener(settings), reading.http_listener(settings)]
+        try:
+            listeners = [reading.cli_listener(settings), reading.http_listener(settings)]
+        except ValueError as problem:
+            yield f"{service.name}: {problem}"
+            continue
         if reading.role(settings) == "gateway":
             rtmp = addresses.completed(settings.text("rtmpAddr"), addresses.LOOPBACK, 1935)
             listeners.append(addresses.listener(rtmp))

@@ -117,7 +117,7 @@ def test_two_runs_at_once_leave_one_comment(service: str, forge: Forge, tmp_path
     told = [run.communicate(timeout=60)[1] for run in runs]
     assert [run.returncode for run in runs] == [0, 0], told
     assert met.is_set()
-    assert sum("created" in text for text in told) == 2
+    assert any("created" in text for text in told), "the slower one may find the other's, and keep it"
     assert forge.of(12) == [f"{MARK}\n{REVIEW}"]
 
 

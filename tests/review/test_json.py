@@ -27,7 +27,7 @@ def test_schema_is_a_schema_and_the_published_one() -> None:
 
 def test_schema_of_a_spec_has_its_tables() -> None:
     assert '"wallets"' in fleetc("explain", "--schema", "spec").stdout
-    assert 'fleetc calls it "explain"' in fleetc("schema").stderr
+    assert 'fleetc calls it "explain --schema spec"' in fleetc("schema").stderr
 
 
 def test_every_review_follows_the_schema() -> None:
