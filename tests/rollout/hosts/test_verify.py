@@ -103,7 +103,11 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Verified]:
 def test_what_was_just_rolled_out_is_as_reviewed(fleet: Verified) -> None:
     done = fleet.verify()
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "2 hosts with 2 nodes asked: all of it is as reviewed\n"
+    gate = "gate: release: 0.9.1-standin, pays at most: 1500 wei a pixel, deposit: 10 ETH, reserve: 10 ETH"
+    assert done.stdout == (
+        "orch-two: release: 0.9.1-standin, asks: 1200 wei a pixel\n"
+        f"{gate}, knows the capabilities of: 0\n2 hosts with 2 nodes asked: all of it is as reviewed\n"
+    )
 
 
 def test_the_form_of_the_documentation_is_understood(fleet: Verified) -> None:
@@ -170,5 +174,6 @@ def test_a_host_out_of_reach_is_unknown(fleet: Verified) -> None:
     fleet.hosts.pop("two").close()
     done = fleet.verify()
     assert done.returncode == 4
-    assert done.stdout == "2 hosts with 2 nodes asked: 1 unknown\n"
+    assert done.stdout.startswith("gate: release: 0.9.1-standin, pays at most: 1500 wei a pixel, ")
+    assert done.stdout.endswith(", knows the capabilities of: 0\n2 hosts with 2 nodes asked: 1 unknown\n")
     assert "warning[host-unreachable]: two: could not be reached: " in done.stderr
