@@ -137,6 +137,7 @@ _PASSWORD = "/etc/livepeer/password"
 _EARNER, _PAYER = ACCOUNTS[1], ACCOUNTS[0]
 _ADDED = r"sed -n '/^ExecStart=/,/[^\\]$/{s/[^\\]$/& -maxAttempts=7/;p}'"
 
+_WRONG = (f"cp -p {_PASSWORD} /root/kept; printf wrong >> {_PASSWORD}", f"cp -p /root/kept {_PASSWORD}")
 DRIFTS = {
     "a line in a unit, which systemd has not read": Drift(
         "two", _edited(_UNIT, "# by hand")[0], f"{_edited(_UNIT, '')[1]}; {_RELOAD}",
@@ -179,7 +180,7 @@ DRIFTS = {
         "password-file-not-empty", "orch-a", f"{_PASSWORD} is empty",
     ),
     "a wrong password": Drift(
-        "one", *_edited(_PASSWORD, "x"), "password-opens-key", "orch-a", f"the password from {_PASSWORD} does not open",
+        "one", *_WRONG, "password-opens-key", "orch-a", f"the password from {_PASSWORD} does not open",
     ),
     "no key file": Drift(
         "one", f"mv /var/lib/livepeer/keystore/UTC--{_EARNER} /root/key",
