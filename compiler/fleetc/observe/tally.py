@@ -82,8 +82,8 @@ class Shape:
 
     @property
     def open(self) -> bool:
-        """Whether nobody knows what to do about these lines, though they are errors."""
-        return self.level == ERROR and not self.ends
+        """Whether nobody knows what to do about these lines, though they are errors, or no text."""
+        return (self.level == ERROR or self.text == NOT_TEXT) and not self.ends
 
 
 @dataclass(slots=True, eq=False)
