@@ -17,10 +17,13 @@ from fleetc.language import counters
 from fleetc.messages.locate import locate
 from fleetc.messages.text import as_text
 from fleetc.pipeline import check_spec
+from fleetc.review import lines
+from fleetc.review.reports import terminal
 from fleetc.text import suggestions
 from fleetc.toml.document import Source
 from tests.bench.fleetgen import spec_text
 from tests.large_specs import BIG, LONG, big_text, cases, large_spec, long_spec
+from tests.review.support import review
 from tests.support import ROOT, compile_text
 
 PACKAGE = str(ROOT / "compiler" / "fleetc")
@@ -181,6 +184,21 @@ def test_work_of_a_compile_grows_with_the_nodes_of_one_account() -> None:
         return re.sub(r'(?m)^wallet = "([a-z-]+)-[0-9]+"', r'wallet = "\1-000"', text)
 
     assert _superlinear(of_one_account, _compiled) == []
+
+
+def test_work_of_a_review_grows_with_the_orchestrators_of_a_gateway(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway lists all of them, and each changes its price."""
+    monkeypatch.setattr(lines, "_LIMIT", 10)  # texts of all three sizes are long
+
+    def listed(size: int) -> str:
+        text = large_spec("orchestrators", "right", size * 5)
+        names = re.findall(r"(?m)^\[orchestrators\.([a-z0-9]+)\]", text)
+        return re.sub(r"(?m)^orchestrators = .*", f"orchestrators = {names}", text)
+
+    def reviewed(text: str) -> str:
+        return terminal.as_text(review(text, text.replace("1200 wei", "1300 wei")))
+
+    assert _superlinear(listed, reviewed) == []
 
 
 def _adopted(text: str) -> str:

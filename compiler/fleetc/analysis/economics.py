@@ -14,7 +14,7 @@ costs a bisection, because gateways that see the same offers share one sorted li
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
@@ -189,6 +189,10 @@ class Market:
         if has_signer(node) and goods[0] != SIGNED_PIPELINE:
             return False
         return effective.serves_video(node) if goods == VIDEO else effective.serves_ai(node)
+
+    def goods(self, seller: str) -> Iterable[Goods]:
+        """Whatever the orchestrator has a price for, be it for one gateway only or unknown."""
+        return self._sold[seller]
 
     def offer(self, name: str, seller: str, goods: Goods) -> PriceEntry | None:
         """What the orchestrator asks of the gateway for some goods, or None if it does not sell them."""

@@ -301,14 +301,9 @@ def _bought(market: Market | None, pairs: dict[str, list[str]]) -> set[tuple[str
         (gateway, seller, goods)
         for gateway, sellers in pairs.items()
         for seller in sellers
-        for goods in _goods(market, gateway, seller)
+        for goods in market.goods(seller)
         if market.cell(gateway, seller, goods).decision.outcome == BUYS
     }
-
-
-def _goods(market: Market, gateway: str, seller: str) -> set[Goods]:
-    special = market.special.get(market.account[gateway] or "", {})
-    return {*market.offers[seller], *(goods for name, goods in special if name == seller)}
 
 
 def _counted(markets: list[Market | None]) -> Iterator[Fact]:
