@@ -10,6 +10,7 @@ import hashlib
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -45,7 +46,7 @@ class Artifact(NamedTuple):
         return hashlib.sha256(self.content).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tree:
     """A set of artifacts, sorted by path, no path twice."""
 
@@ -53,7 +54,11 @@ class Tree:
 
     def as_mapping(self) -> Mapping[str, Artifact]:
         """The artifacts by path."""
-        return {a.path: a for a in self.artifacts}
+        return self._by_path
+
+    @cached_property
+    def _by_path(self) -> Mapping[str, Artifact]:
+        return {artifact.path: artifact for artifact in self.artifacts}
 
 
 def tree_of(artifacts: Iterable[Artifact]) -> Tree:
