@@ -1,6 +1,7 @@
 """Makes the spec of a large, realistic fleet; equal sizes give equal text.
 
-In: a number of nodes. Out: TOML text that checks without any diagnostic. Called by `measure.py` and the tests.
+In: a number of nodes. Out: TOML text that checks without an error. Shared accounts and a price in dollars give two
+warnings. Called by `measure.py` and the tests.
 
 Ten nodes make a site of eight hosts: an edge host with a video gateway and an AI gateway, three video orchestrators
 with a GPU, one without that two remote transcoders work for, and two AI orchestrators with two models each. Thirty
