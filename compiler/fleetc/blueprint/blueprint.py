@@ -238,8 +238,8 @@ class AvatarSlot:
     """One slot: its own Compose project. `variables` are its whole environment, except for secrets.
 
     `arguments` are the signaling server's arguments that name the slot, as one text; `network` is empty if Docker
-    chooses one; `gpu` is an id or "all"; `ports` maps signaling, runner, recorder and, if present, game; `asleep` is why
-    it sleeps, None for one that is awake.
+    chooses one; `gpu` is an id or "all"; `ports` maps signaling, runner, recorder and, if present, game; `asleep` is
+    where the spec lets it sleep.
     """
 
     number: int

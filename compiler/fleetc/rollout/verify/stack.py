@@ -74,9 +74,12 @@ def _gpus(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Map
             yield _found(host, stack, "warning", "gpu-memory-full", message)
 
 
-def _image(_fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Finding]:
+def _image(
+    _fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]
+) -> Iterator[Finding]:
     """The encrypted image of the game, as the stack verified it last; nothing where it has not verified any yet."""
-    last = replies.mapping(_reply(answers, "/meta"), "/meta").get("verify_last")
+    reply = _reply(answers, "/meta")
+    last = None if reply.status == 404 else replies.mapping(reply, "/meta").get("verify_last")
     if last is None:
         return
     well = str(last.get("ok")).lower() if isinstance(last, dict) else ""
