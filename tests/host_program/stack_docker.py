@@ -57,7 +57,11 @@ def inspected(state: dict[str, Any], project: str, service: str) -> dict[str, An
     """What docker says of one container."""
     status, _, code = state["projects"][project][service].partition(" ")
     runs = status == "running"
-    facts = {"Status": status, "ExitCode": 0 if runs else int(code or 137), "Pid": zlib.crc32(service.encode()) if runs else 0}
+    facts = {
+        "Status": status,
+        "ExitCode": 0 if runs else int(code or 137),
+        "Pid": zlib.crc32(service.encode()) if runs else 0,
+    }
     labels = {f"{LABEL}project": project, f"{LABEL}service": service, f"{LABEL}oneoff": "False"}
     return {"Name": f"/{project}-{service}", "RestartCount": 0, "State": facts, "Config": {"Labels": labels}}
 
