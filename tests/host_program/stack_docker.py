@@ -2,7 +2,8 @@
 
 In: a directory, the path of docker-compose, and the words that docker gets. Out: what docker says. Containers are lines
 of docker.json in that directory, compose.release has the release of Compose, and docker.log gets what is asked for.
-`fails` says in which state the containers of a project are after its next start; where that is created, it fails.
+`fails` says in which state the containers of a project are after its next start; where that is created, it fails. A
+state may have the code of an end: "exited 1".
 """
 
 from __future__ import annotations
@@ -54,9 +55,13 @@ def said(directory: Path, state: dict[str, Any], words: list[str]) -> None:
 
 def inspected(state: dict[str, Any], project: str, service: str) -> dict[str, Any]:
     """What docker says of one container."""
-    status = state["projects"][project][service]
+    status, _, code = state["projects"][project][service].partition(" ")
     runs = status == "running"
-    facts = {"Status": status, "ExitCode": 0 if runs else 137, "Pid": zlib.crc32(service.encode()) if runs else 0}
+    facts = {
+        "Status": status,
+        "ExitCode": 0 if runs else int(code or 137),
+        "Pid": zlib.crc32(service.encode()) if runs else 0,
+    }
     labels = {f"{LABEL}project": project, f"{LABEL}service": service, f"{LABEL}oneoff": "False"}
     return {"Name": f"/{project}-{service}", "RestartCount": 0, "State": facts, "Config": {"Labels": labels}}
 
@@ -66,12 +71,15 @@ def composed(directory: Path, state: dict[str, Any], compose: str, words: list[s
     if words == ["version", "--short"]:
         print((directory / "compose.release").read_text())
         return
-    place = next(place for place, word in enumerate(words) if word in ("up", "down", "rm"))
+    place = next(place for place, word in enumerate(words) if word in ("up", "down", "rm", "stop"))
     flags, command, options = words[:place], words[place], words[place + 1 :]
     project = flags[flags.index("--project-name") + 1]
     done: dict[str, Any] = {"command": command, "project": project}
     if command == "down":
         state["projects"].pop(project, None)
+    elif command == "stop":
+        here = state["projects"][project]
+        here |= {service: "exited" for service, status in here.items() if status == "running"}
     elif command == "rm":
         assert options[:2] == ["--stop", "--force"], options
         done["services"] = options[2:]

@@ -142,5 +142,5 @@ def test_rollout_that_ends_lets_go_of_a_host_whose_switch_goes_on(machine: Machi
 
 
 def test_node_that_answers_with_endless_nesting_is_no_failure_of_the_program(machine: Machine) -> None:
-    machine.space["ask"] = lambda *_: (200, b"[" * 200_000)
+    machine.space["ask"] = lambda *_, **__: (200, b"[" * 200_000)
     assert machine.space["get"]("http://127.0.0.1:1", "/status") == (200, None)

@@ -17,8 +17,13 @@ DEADLINE, STABLE = 180.0, 30.0
 Facts = Callable[[float], tuple[int, int, str]]
 
 
-def waited(root: Path, facts: Facts, *, stable: float = STABLE) -> tuple[list[str], float]:
-    """What is wrong in the end, and after how many seconds; `facts` are pid, restarts and illness by time."""
+def waited(
+    root: Path, facts: Facts, *, stable: float = STABLE, watched: Callable[..., str] = lambda *_: ""
+) -> tuple[list[str], float]:
+    """What is wrong in the end, and after how many seconds; `facts` are pid, restarts and illness by time.
+
+    `watched` says what is wrong with a stack, and may take its time on the clock.
+    """
     program, now = loaded(root), [0.0]
     clock = {"monotonic": lambda: now[0], "sleep": lambda seconds: now.__setitem__(0, now[0] + seconds)}
 
@@ -30,7 +35,7 @@ def waited(root: Path, facts: Facts, *, stable: float = STABLE) -> tuple[list[st
         return facts(now[0])[2] if pid else "gate does not run"
 
     program |= {"time": SimpleNamespace(**{**vars(time), **clock}), "facts_of": facts_of, "unwell": ill}
-    program["watch_stack"] = lambda _stack: ("", {})
+    program["watch_stack"] = lambda *words: (watched(now, *words), {})
     wanted = {"services": [{"name": "gate"}], "stack": None, "runtime": "systemd"}
     return program["healthy"](wanted, DEADLINE, stable, lambda *_: None), now[0]
 
@@ -75,3 +80,17 @@ def test_process_that_ends_while_it_is_looked_at_is_none(tmp_path: Path, monkeyp
     monkeypatch.setattr("builtins.open", gone)
     assert program["read"]("/proc/1102/environ") is None
     assert program["drift_of_process"](1102, {"name": "gate"}, "/nowhere", "systemd") == []
+
+
+def test_stack_that_answers_late_is_waited_for_within_the_deadline(tmp_path: Path) -> None:
+    looks = []
+
+    def slow(now: list[float], _stack: Any, seconds: float = 5) -> str:
+        looks.append(seconds)
+        now[0] += min(seconds, 25)
+        return "" if seconds >= 25 else "orchestrator-health does not answer"
+
+    found, _ = waited(tmp_path, lambda at: (7, 0, ""), watched=slow)
+    assert found == [] and looks[0] == 5 and len(looks) >= 4, "it is seen well more than once"
+    found, seconds = waited(tmp_path, lambda at: (7, 0, "gate is ill"), watched=slow)
+    assert found == ["gate is ill"] and DEADLINE <= seconds <= DEADLINE + 30

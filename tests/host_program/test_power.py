@@ -24,7 +24,9 @@ class Slot:
         self.told: list[str] = []
         self.marks: list[str] = []
         self.program |= {
-            "containers_of": lambda *_: [{"running": self.runs, "state": "running" if self.runs else "exited"}],
+            "containers_of": lambda *_: [
+                {"running": self.runs, "state": "running" if self.runs else "exited", "code": 143}
+            ],
             "steering": lambda: "http://127.0.0.1:1",
             "tell": self.tell,
             "up": self.up,

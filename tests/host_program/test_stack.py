@@ -308,6 +308,20 @@ def test_sleeping_slot_goes_on_sleeping(fleet: Fleet) -> None:
     assert (call["project"], call["options"]) == ("vtuber-mira", ["--no-start", "--quiet-pull"])
 
 
+def test_slot_that_the_spec_lets_sleep_is_stopped_and_wakes_when_the_spec_says_no_more_of_it(fleet: Fleet) -> None:
+    fleet.change("slot = 3, gpu = 0", "slot = 3, gpu = 0, asleep = true")
+    *host, up, stop = fleet.deploy()
+    assert "mira" not in health(host)["MONITORED_SERVICES"]
+    assert (up["project"], up["options"]) == ("vtuber-mira", ["--no-start", "--quiet-pull"])
+    assert stop == {"command": "stop", "project": "vtuber-mira"}
+    assert fleet.world.states("vtuber-mira") == {"exited"}
+    fleet.world.set_states("vtuber-mira", "exited 1")
+    assert fleet.deploy() == [], "nobody waits for it, and nothing changes"
+    fleet.change(", asleep = true", "")
+    assert fleet.deploy()[-1]["options"] == ["--detach", "--quiet-pull"]
+    assert fleet.world.states("vtuber-mira") == {"running"}
+
+
 def test_slot_sleeps_while_it_changes_and_wakes_after_it(fleet: Fleet) -> None:
     fleet.world.drain = 60
     fleet.change("slot = 3, gpu = 0", "slot = 3, gpu = 1")

@@ -42,7 +42,7 @@ ILL: dict[str, tuple[int, Any, str, str]] = {
 
 def said(root: Path, answer: tuple[int, Any]) -> dict[str, list[str]]:
     program = loaded(root)
-    program |= {"get": lambda _where, _path: answer, "settings_in": lambda _path: TAG}
+    program |= {"get": lambda *_: answer, "settings_in": lambda _path: TAG}
     found: dict[str, list[str]] = program["judged_by_meta"](STACK)
     return found
 

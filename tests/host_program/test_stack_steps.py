@@ -213,6 +213,8 @@ def test_containers_that_ended_are_named_and_nothing_is_done(fleet: Fleet) -> No
     ], "a slot all of which ended sleeps"
     answer = fleet.rollout()
     assert answer["ok"] and answer["needed"] is False and fleet.world.calls() == []
+    fleet.world.set_states("vtuber-mira", "exited 1")
+    assert "ill avatar/slot-03" in steps(fleet), "a slot all of which failed does not sleep"
     fleet.change("[avatars.stage.turn]", '[avatars.stage.turn]\nrealm = "other"')
     assert "restart avatar/slot-00" in steps(fleet), "what is ill is still started where its settings change"
 

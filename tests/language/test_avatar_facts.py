@@ -34,6 +34,7 @@ NO_SETTING = {
     "avatar_release": "the checkout, and through it the tag of the images and what is checked",
     "brand": "the prefix of the names of settings",
     "slots": "each slot has a file of its own",
+    "slots.asleep": "in the Compose file of each slot, and in host_vars",
     "slot_encode_sessions": "weighed against the GPU, no setting of the stack",
     "payments.addresses": "through allow, wherever that names payments",
     "registration.orchestrator": "its account is registration.address",

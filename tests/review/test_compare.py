@@ -545,6 +545,16 @@ def test_exposure_has_a_direction(fleet: str, before: str, after: str, said: str
     assert [(e.text, e.amount) for e in change.effects if e.impact == "exposure"] == [(said, Decimal(openings))]
 
 
+def test_table_of_turn_that_goes_admits_nobody_and_a_slot_that_sleeps_is_one_less() -> None:
+    old = example("avatar-stage")
+    gone = review(old, cut(old, "avatars.back.turn"))
+    assert text_of(one(gone, "TURN_USER"), "exposure") == ["no user is admitted to TURN any longer"]
+    slept = one(
+        review(old, old.replace("game_command = false }", "game_command = false, asleep = true }")), "slot-03 sleeps"
+    )
+    assert text_of(slept, "capacity") == ["one slot fewer"]
+
+
 def test_stream_that_comes_opens_and_one_that_goes_does_not() -> None:
     old = example("avatar-stage")
     new = cut(old, CAMERA)

@@ -165,7 +165,7 @@ def _beside(fleet: Fleet, host: str, port: int, local: str) -> tuple[str, Listen
 
 
 def _probes(fleet: Fleet, host: str, local: str) -> Iterator[Reading]:
-    """The signaling server of each slot, and orchestrator-health; both answer without credentials.
+    """The signaling server of each slot that is awake, and orchestrator-health; both answer without credentials.
 
     An answer of a signaling server does not show that the matchmaker has the slot: how to ask that is not public. A
     server that does not answer cannot be registered. The report at /health is the stack's own JSON, not Prometheus
@@ -176,7 +176,7 @@ def _probes(fleet: Fleet, host: str, local: str) -> Iterator[Reading]:
         return
     reader = _beside(fleet, host, port, local)
     for stack in fleet.stacks_by_host.get(host, ()):
-        for slot in effective_avatar.slots_of(fleet, stack):
+        for slot in (slot for slot in effective_avatar.slots_of(fleet, stack) if not slot.asleep):
             url = f"http://{host_port(effective.LOOPBACK, slot.ports['signaling'])}/healthz"
             yield Reading("avatar", host, *reader, slot.origin, probe=Probe(url, "signaling", slot))
         health = effective_avatar.health_port(stack)

@@ -238,7 +238,8 @@ class AvatarSlot:
     """One slot: its own Compose project. `variables` are its whole environment, except for secrets.
 
     `arguments` are the signaling server's arguments that name the slot, as one text; `network` is empty if Docker
-    chooses one; `gpu` is an id or "all"; `ports` maps signaling, runner, recorder and, if present, game.
+    chooses one; `gpu` is an id or "all"; `ports` maps signaling, runner, recorder and, if present, game; `asleep` is
+    where the spec lets it sleep.
     """
 
     number: int
@@ -251,6 +252,7 @@ class AvatarSlot:
     variables: tuple[Variable, ...]
     directories: tuple[str, ...]
     origin: Origin
+    asleep: Origin | None
 
     @property
     def name(self) -> str:

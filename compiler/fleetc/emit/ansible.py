@@ -245,6 +245,7 @@ def _stack(avatar: StackBlueprint, release: Release, behind: Origins) -> list[Me
             "environment": digest(f"slots/{slot.name}.env"),
             "arguments": digest(f"slots/{slot.name}.compose.yaml"),
             "directories": [ansible_unsafe(directory) for directory in slot.directories],
+            **({"asleep": True} if slot.asleep else {}),
         }
         slots.append((json_line(values), (slot.origin, *behind)))
     secrets = [

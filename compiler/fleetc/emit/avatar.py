@@ -95,4 +95,5 @@ def _view(avatar: StackBlueprint, slot: AvatarSlot, mark: Mark) -> View:
         "game_variable": mark(Word(f"{avatar.prefix}_EXTRA_ARGS"), game),
         "hidden": mark("game" not in dict(slot.ports), slot.origin),
         "unnumbered": mark(not slot.network, slot.origin),
+        "asleep": mark(slot.asleep is not None, slot.asleep or slot.origin),
     }

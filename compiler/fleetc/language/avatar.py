@@ -184,6 +184,11 @@ class Slot(Base):
     game_command: Flag | None = Field(
         None, description="Whether the slot publishes the command port of its game; by default that of the table."
     )
+    asleep: Flag = Field(
+        False,
+        description="Whether the slot sleeps: a rollout stops it, or makes it without starting it. It is not among the "
+        "monitored services, and no alert watches it.",
+    )
 
 
 class Avatars(Base):

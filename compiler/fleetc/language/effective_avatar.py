@@ -57,6 +57,7 @@ class SlotInForce(NamedTuple):
     path: Path
     origin: Origin
     network: IPv4Network | None
+    asleep: bool
 
     @property
     def slug(self) -> str:
@@ -157,9 +158,8 @@ def _slot(fleet: Fleet, stack: Stack, slot: Slot, number: int, path: Path, origi
     elif len(fleet.hosts[settings.host].gpus) == 1:
         gpu, gpu_origin = 0, derived("the only GPU of the host", ("hosts", settings.host, "gpus"))
     command = settings.game_command if slot.game_command is None else slot.game_command
-    return SlotInForce(
-        number, slot.avatar, gpu, gpu_origin, command, path, origin, slot_network(slot_networks(stack).value, number)
-    )
+    network = slot_network(slot_networks(stack).value, number)
+    return SlotInForce(number, slot.avatar, gpu, gpu_origin, command, path, origin, network, slot.asleep)
 
 
 def _gpu(fleet: Fleet, stack: Stack, gpu: int | str) -> int | str:
@@ -299,13 +299,13 @@ def account(fleet: Fleet, stack: Stack) -> Chosen[EthAddress] | None:
 
 
 def monitored_services(fleet: Fleet, stack: Stack) -> Chosen[tuple[str, ...]]:
-    """The services that decide about the host's health: TURN, then signaling and game of each slot, by container."""
+    """The services that decide about the host's health, by container: TURN, then signaling and game of awake slots."""
     if stack.settings.monitored_services is not None:
         return Chosen(stack.settings.monitored_services, given(*stack.path, "monitored_services"))
     names = [f"{PROJECT_PREFIX}{TURN_SERVICE}"] if stack.settings.turn is not None else []
-    for slot in slots_of(fleet, stack):
+    for slot in (slot for slot in slots_of(fleet, stack) if not slot.asleep):
         names += [f"{slot.project}-unreal-signaling", f"{slot.project}-unreal-game"]
-    return Chosen(tuple(names), derived("TURN, and signaling and game of each slot", (*stack.path, "slots")))
+    return Chosen(tuple(names), derived("TURN, and signaling and game of awake slots", (*stack.path, "slots")))
 
 
 def registered_services(fleet: Fleet, stack: Stack) -> Chosen[tuple[str, ...]] | None:

@@ -307,6 +307,7 @@ def _slot(fleet: Fleet, stack: Stack, slot: SlotInForce) -> AvatarSlot:
         variables=_sorted(_slot_variables(fleet, stack, slot)),
         directories=directories,
         origin=slot.origin,
+        asleep=given(*slot.path, "asleep") if slot.asleep else None,
     )
 
 

@@ -22,6 +22,7 @@ from fleetc.analysis.scraping import (
 from fleetc.blueprint.monitoring import Agent, MonitoringBlueprint, ScrapeTarget, TargetLabel, Unwatched
 from fleetc.language import effective, monitoring
 from fleetc.language.answers import once_for_all
+from fleetc.language.effective_avatar import slots_of
 from fleetc.language.effective_monitoring import alertmanager_listener
 from fleetc.language.effective_runners import offers
 from fleetc.language.fleet import Fleet, Node
@@ -192,6 +193,9 @@ def _unwatched(fleet: Fleet, found: tuple[Reading, ...]) -> Iterator[Unwatched]:
             yield Unwatched(f"GPU memory of host {name}", why, derived(why, ("hosts", name)))
     yield from _unwatched_runners(fleet)
     for stack in fleet.stacks:
+        for slot in slots_of(fleet, stack):
+            if slot.asleep:
+                yield Unwatched(f"avatar {slot.avatar}", "its slot sleeps", given(*slot.path, "asleep"))
         if fleet.hosts[stack.settings.host].blackbox_port is None:
             why = "no blackbox exporter asks them as the host has no blackbox_port"
             yield Unwatched(f"avatar slots of {stack.name}", why, derived(why, ("hosts", stack.settings.host)))

@@ -363,6 +363,8 @@ def _stack(world: World, host: HostBlueprint, path: str) -> tuple[int, Any]:
     """What the service of an avatar stack says."""
     assert host.avatar is not None
     gpus = range(len(world.fleet.hosts[host.name].gpus))
+    if path == "/meta":
+        return 200, {"env": {}, "git": None, "verify_last": {"ran_at": "2026-11-28T10:00:00Z", "ok": True}}
     if path == "/meta/gpu":
         return 200, {"ok": True, "gpus": [{"index": one, "memory_total_mib": 24564} for one in gpus]}
     if path == "/meta/gpu/stats":

@@ -516,6 +516,16 @@ PLANTED = {
         lambda w: w.say("avatars", "/meta/gpu", {"ok": False, "error": "no tool", "code": 1}),
         unknown("not-answered", "avatars.front"),
     ),
+    "an image that was not verified": stage(
+        lambda w: w.say("avatars", "/meta", {"verify_last": {"ok": False, "ran_at": "2026-11-28T10:00:00Z"}}),
+        drift("image-not-verified", "avatars.front"),
+    ),
+    "a verification without a result": stage(
+        lambda w: w.say("avatars", "/meta", {"verify_last": {"ok": None}}), unknown("not-answered", "avatars.front")
+    ),
+    "what a stack says is HTML": stage(
+        lambda w: w.say("avatars", "/meta", "<html></html>"), unknown("not-answered", "avatars.front")
+    ),
     "a full GPU": stage(
         lambda w: w.say(
             "avatars", "/meta/gpu/stats", {"gpus": [{"memory": {"used_mib": 86, "total_mib": 100}}, {"memory": "?"}]}
@@ -568,6 +578,14 @@ def test_planted_drift_is_found_and_nothing_else(name: str, planted: Planted, do
     world = World(compiled_example(planted.fleet), documented)
     planted.change(world)
     assert world.found() == sorted(planted.expected)
+
+
+def test_slot_that_is_awake_against_the_spec_is_named_as_nothing_watches_it() -> None:
+    text = example_text("avatar-stage").replace("game_command = false }", "game_command = false, asleep = true }")
+    world = World(compile_text(text))
+    assert world.found() == [warning("slot-awake", "avatars.back.slots.3.asleep")]
+    world.say("avatars", "/power/projects/vtuber-vega", {"state": "sleeping"})
+    assert world.found() == []
 
 
 def test_checks_ask_what_hosts_ask_and_their_codes_have_pages() -> None:

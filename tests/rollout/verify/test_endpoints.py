@@ -54,6 +54,7 @@ ASKED = {
     },
     "avatar-stage": {
         ("avatars", f"{STACK}/health"),
+        ("avatars", f"{STACK}/meta"),
         ("avatars", f"{STACK}/meta/gpu"),
         ("avatars", f"{STACK}/meta/gpu/stats"),
         ("avatars", f"{STACK}/cluster"),

@@ -44,6 +44,11 @@ RUNNING_PAGES: dict[str, Page] = {
         "that node was not verified.",
         "Deploy again: the program on the host may be older than the spec, or know another release.",
     ),
+    "image-not-verified": Page(
+        "The last verification of the encrypted image of an avatar stack failed.",
+        "its games may run another image than the one that was delivered, or none.",
+        "Verify it again with the command line of the stack, and roll the image out again if that fails too.",
+    ),
     "node-not-in-spec": Page(
         "A host runs a node that the spec does not have there.",
         "it uses a wallet, ports or GPUs outside the spec, and a moved node may run twice.",
@@ -198,6 +203,11 @@ RUNNING_PAGES: dict[str, Page] = {
         "it was set through the administration port while the node ran. Arguments look right, and the value is gone "
         "after the next restart.",
         "Deploy again, which sets the value of the release, or write the other value into the spec and deploy.",
+    ),
+    "slot-awake": Page(
+        "A slot is awake that the spec lets sleep.",
+        "no alert watches it, its host does not count it, and the next change of the slot stops it.",
+        "Put it to sleep again, or remove asleep from its slot and deploy.",
     ),
     "slot-missing": Page(
         "An avatar stack does not know a slot of the spec.",

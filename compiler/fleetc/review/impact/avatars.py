@@ -13,17 +13,20 @@ from fleetc.blueprint.blueprint import FIREWALL_ALLOWLIST
 from fleetc.language.quantities.addresses import IpNetwork
 from fleetc.review.impact.facts import Fact
 from fleetc.review.items.item import Item, Key
+from fleetc.review.items.of_stacks import ASLEEP
 
 
 def stacks(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
-    """Callers and slots that come and go, host by host."""
+    """Callers that come and go, and slots that are awake, host by host."""
     slots: dict[str, list[int]] = {}
     for key in [*new, *(key for key in old if key not in new)]:
         item = new.get(key) or old[key]
         if item.kind == "allow" and item.what == FIREWALL_ALLOWLIST:
             yield from _callers(item, old.get(key), new.get(key))
-        elif item.kind == "slot" and item.presence and (key in old) != (key in new):
-            slots.setdefault(item.host, [0, 0])[key in new] += 1
+        elif item.kind == "slot" and item.presence:
+            was, will = (key in side and (*key, ASLEEP) not in side for side in (old, new))
+            if was != will:
+                slots.setdefault(item.host, [0, 0])[will] += 1
     for host, (gone, come) in slots.items():
         words = [f"{come} more slots" if come > 1 else "one more slot"] * bool(come)
         words += [f"{gone} fewer slots" if gone > 1 else "one slot fewer"] * bool(gone)

@@ -26,6 +26,9 @@ from fleetc.review.items.item import Item, ItemPlace, Key, entries_of, leaf_text
 SEAT = "seat"
 """The suffix of the item key that says which avatar a slot has, and on which GPU."""
 
+ASLEEP = "asleep"
+"""The suffix of the item key that says that a slot sleeps."""
+
 HOST_UNIT, TURN_UNIT = "host", "turn"
 """What an item of a stack can belong to besides slots: the services of the host, and the TURN server."""
 
@@ -113,6 +116,8 @@ def _slot(key: Key, host: str, slot: AvatarSlot) -> Iterator[Item]:
     ports = ", ".join(f"{service} {port}" for service, port in slot.ports)
     for name, value in (*arguments, ("ports", ports), ("directories", ", ".join(slot.directories))):
         yield from _plain_item((*key, name), host, "slot", f"{slot.name} {name}", value, slot.origin)
+    if slot.asleep is not None:
+        yield Item((*key, ASLEEP), host, "", "slot", f"{slot.name} sleeps", "yes", slot.asleep)
     yield from _variables(key, host, slot.variables, f"{slot.name} ")
 
 

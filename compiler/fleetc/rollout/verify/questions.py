@@ -42,7 +42,7 @@ def _of_host(host: HostBlueprint, on_chain: Collection[str], sellers: Collection
     for service in host.services:
         yield from _of_service(host, service, service.name in on_chain, sellers)
     if host.avatar is not None:
-        for path in ("/health", "/meta/gpu", "/meta/gpu/stats", "/cluster"):
+        for path in ("/health", "/meta", "/meta/gpu", "/meta/gpu/stats", "/cluster"):
             yield Inquiry(AVATARS, STACK, path)
         for slot in host.avatar.slots:
             yield Inquiry(AVATARS, STACK, f"/power/projects/{slot.project}")

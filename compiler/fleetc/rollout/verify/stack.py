@@ -20,7 +20,7 @@ def findings(fleet: Fleet, host: HostBlueprint, answers: Mapping[str, Reply]) ->
     """What is wrong with the stack of a host."""
     if host.avatar is None:
         return
-    for check in (_gpus, _slots):
+    for check in (_gpus, _image, _slots):
         try:
             yield from check(fleet, host, host.avatar, answers)
         except UnknownError as problem:
@@ -74,6 +74,23 @@ def _gpus(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Map
             yield _found(host, stack, "warning", "gpu-memory-full", message)
 
 
+def _image(
+    _fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]
+) -> Iterator[Finding]:
+    """The encrypted image of the game, as the stack verified it last; nothing where it has not verified any yet."""
+    reply = _reply(answers, "/meta")
+    last = None if reply.status == 404 else replies.mapping(reply, "/meta").get("verify_last")
+    if last is None:
+        return
+    well = str(last.get("ok")).lower() if isinstance(last, dict) else ""
+    if well == "false":
+        when = replies.shown(last.get("ran_at"))
+        message = f"the last verification of its encrypted image failed ({when})"
+        yield _found(host, stack, "drift", "image-not-verified", message)
+    elif well != "true":
+        raise UnknownError("/meta does not say whether the last verification of the encrypted image succeeded")
+
+
 def _memory(gpu: object) -> int | None:
     """The share of the memory of a GPU that is in use, in percent."""
     if not isinstance(gpu, dict):
@@ -88,9 +105,15 @@ def _memory(gpu: object) -> int | None:
 def _slots(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Finding]:
     for slot in stack.slots:
         path = f"/power/projects/{slot.project}"
-        if _reply(answers, path).status == 404:
+        reply = _reply(answers, path)
+        if reply.status == 404:
             message = f"its {slot.name} ({slot.project}) is not there"
             yield _found(host, stack, "drift", "slot-missing", message)._replace(node=_slot(slot))
+        elif slot.asleep is not None and replies.mapping(reply, path).get("state") == "awake":
+            message = f"its {slot.name} ({slot.project}) is awake, and no alert watches it: the spec lets it sleep"
+            yield _found(host, stack, "warning", "slot-awake", message)._replace(
+                node=_slot(slot), place=slot.asleep.paths[0]
+            )
 
 
 def _slot(slot: AvatarSlot) -> str:

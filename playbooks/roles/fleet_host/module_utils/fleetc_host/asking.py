@@ -29,9 +29,9 @@ def same_number(said: object, wanted: str) -> bool:
         return False
 
 
-def get(where: str, path: str) -> tuple[int, Any]:
+def get(where: str, path: str, seconds: float = 5) -> tuple[int, Any]:
     """Status and body of a GET to a node of this host, parsed where it is JSON; (0, None) without an answer."""
-    status, body = ask(where, path)
+    status, body = ask(where, path, seconds=seconds)
     try:
         return status, json.loads(body)
     except (ValueError, RecursionError):  # nested without end

@@ -25,6 +25,10 @@ ENDS = 3
 """How often a node may be started again by itself before nobody waits for it any longer."""
 
 
+LATE = 30
+"""How many seconds a slow stack may take for one answer."""
+
+
 def healthy(wanted: Json, deadline: float, stable: float, told: Callable[[list[str], float, float], None]) -> list[str]:
     """Wait until a release is well for `stable` seconds on end; what is wrong after `deadline` seconds.
 
@@ -42,15 +46,14 @@ def healthy(wanted: Json, deadline: float, stable: float, told: Callable[[list[s
     pids: dict[str, int] = {}
     with ThreadPoolExecutor(max_workers=min(16, len(services) + 1)) as pool:
         while True:
-            asked = time.monotonic()
-            trouble, of_stack = watch_stack(stack)
+            trouble, of_stack = watch_stack(stack, LATE)
             facts = {**facts_of(services, runtime), **of_stack}
             now = {node: fact["pid"] for node, fact in facts.items() if fact["running"]}
             asks = [pool.submit(unwell, one, wanted, now.get(one["name"], 0)) for one in services]
             problems = [problem for problem in (*(ask.result() for ask in asks), trouble) if problem]
             well_since = None if problems or now != pids or well_since is None else well_since
             if not problems and well_since is None:
-                well_since = asked
+                well_since = time.monotonic()
             if well_since is not None and time.monotonic() - well_since >= stable:
                 return []
             if well_since is None:

@@ -47,7 +47,8 @@ def bring_stack(release: str, stack: Json | None, told: Callable[[str, str], Non
     """Bring the avatar stack to a release on the disk, or take it down where there shall be none. May be repeated.
 
     Slots that are gone or moved stop first, so that their ports are free. Compose is asked only for what changed. What
-    sleeps goes on sleeping. The link to the files moves once these slots are gone, or goes with the last of the stack.
+    sleeps goes on sleeping, but a slot that slept because of the spec wakes with it. The link to the files moves once
+    these slots are gone, or goes with the last of the stack.
     `gently` means that slots are put to sleep before they change, and wake after it.
     """
     kept = ["%s.%s" % (slot["name"], slot["project"]) for slot in (stack or {"slots": []})["slots"]]
@@ -198,9 +199,10 @@ def bring_slot(
     before, there = marker_of(marker), containers_of(project)
     if before == wanted and there and not moved:
         return
-    whole = not there or moved or not before.startswith(own)
+    asleep, rests = slot.get("asleep", False), before.endswith(SLEEPING) and STARTING not in before
+    whole = not there or moved or not before.startswith(own) or asleep != rests
     # A start that failed may leave containers none of which runs. That is no sleep: it would be taken for one for ever.
-    sleeps = is_asleep(there) and not before.endswith(STARTING)
+    sleeps = asleep or (is_asleep(there) and not rests and not before.endswith(STARTING))
     told("start", "%s/%s" % (STACK, name))
     for directory in slot["directories"]:
         make_directory(directory, os.stat("%s/%s" % (stack["checkout"], HOST_FILE)))
@@ -211,6 +213,9 @@ def bring_slot(
     if not whole:
         words += ["--no-deps", *READS_TURN]
     up(stack, project, SLOT_FILE, "slots/%s.compose.yaml" % name, "slots/%s.env" % name, *words)
+    if asleep:
+        stop = ("docker", "compose", "--project-name", project, "stop")
+        must(run(*stop, seconds=600), "the project %s does not stop" % project)
     if slept is not False and not wake(project):
         raise RefusedError("step-failed", "%s does not wake" % project)
     mark(marker, wanted)

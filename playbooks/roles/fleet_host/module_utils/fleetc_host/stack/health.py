@@ -22,20 +22,23 @@ from .parts import (
 )
 
 
-def watch_stack(stack: Json | None) -> tuple[str, dict[str, Json]]:
-    """What is wrong with a stack, in words, and what Docker says of each of its containers, by name."""
+def watch_stack(stack: Json | None, seconds: float = 5) -> tuple[str, dict[str, Json]]:
+    """What is wrong with a stack, in words, and what Docker says of each of its containers, by name.
+
+    Its service may take so many seconds to answer.
+    """
     if not stack:
         return "", {}
     try:
         there = [one for one in containers_of() if one["project"] in projects_of(stack)]
     except RefusedError as failure:
         return str(failure), {}
-    verdicts = judged_stack(stack, there).values()
+    verdicts = judged_stack(stack, there, seconds).values()
     problems = [words for verdict in verdicts for kind in ("ill", "unanswered") for words in verdict.get(kind, ())]
     return (problems or [""])[0], {one["name"]: one for one in there}
 
 
-def judged_stack(stack: Json, containers: list[Json]) -> dict[str, Json]:
+def judged_stack(stack: Json, containers: list[Json], seconds: float = 5) -> dict[str, Json]:
     """What keeps each unit of a stack with these containers from its work, in the form of the verdict on a node.
 
     What was put to sleep is well, and so is a container that ended by itself without a fault.
@@ -48,11 +51,11 @@ def judged_stack(stack: Json, containers: list[Json]) -> dict[str, Json]:
             ill.setdefault(TURN if name == TURN_SERVICE else HOST, []).extend(words)
     for slot in stack["slots"]:
         own = [one for one in containers if one["project"] == slot["project"]]
-        words = [] if is_asleep(own) else [words for one in own for words in ill_of(one)]
+        words = [] if slot.get("asleep") or is_asleep(own) else [words for one in own for words in ill_of(one)]
         ill["%s/%s" % (STACK, slot["name"])] = words if own else ["%s has no containers" % slot["project"]]
     found: dict[str, Json] = {unit: {"ill": words} for unit, words in ill.items()}
     if HEALTH_SERVICE in stack["services"] and not ill[HOST]:
-        found[HOST] = judged_by_meta(stack)
+        found[HOST] = judged_by_meta(stack, seconds)
     return found
 
 
@@ -63,12 +66,12 @@ def ill_of(container: Json) -> list[str]:
     return [] if well else ["%s of %s is %s" % (container["service"], container["project"], container["state"])]
 
 
-def judged_by_meta(stack: Json) -> Json:
+def judged_by_meta(stack: Json, seconds: float = 5) -> Json:
     """What the stack says of itself, as a verdict: the tag of its images, and the commit of its checkout.
 
     It says neither to addresses that its list does not have, and an old one has no such page: nothing is known then.
     """
-    status, said = get(steering(), "/meta")
+    status, said = get(steering(), "/meta", seconds)
     if status == 0:
         return {"unanswered": ["%s does not answer" % HEALTH_SERVICE]}
     if status != 200 or not isinstance(said, dict):

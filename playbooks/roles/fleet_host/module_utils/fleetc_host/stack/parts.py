@@ -7,7 +7,8 @@ marker says what each was started from, in digests:
 
     firewall          the rules
     host              host.env, its secrets, turn.env, its secrets
-    slot-NN.PROJECT   the slot's environment, its Compose file, the secrets of host.env, turn.env, its secrets
+    slot-NN.PROJECT   the slot's environment, its Compose file, the secrets of host.env, turn.env, its secrets; asleep
+                      where the spec lets it sleep
 
 While something is being started, its marker says so instead. A digest of secrets never leaves the host. One more
 marker, reserved, has the ports that are kept free for TURN.
@@ -48,7 +49,10 @@ COMPOSE_WITH_TAGS = (2, 24, 4)
 """The first release of Compose that reads !override and !reset."""
 
 STARTING, SLEEPING = "starting", "asleep"
-"""What a marker says while a part is being started, and that its project slept when that began."""
+"""What a marker says while a part is being started, and of a project that sleeps then, or because the spec lets it."""
+
+STOPPED = (0, 130, 137, 143)
+"""What a container ends with that was stopped, or that ended without an error."""
 
 
 def marker_of(name: str) -> str:
@@ -64,6 +68,8 @@ def mark(name: str, text: str) -> None:
 def digests_in(name: str, count: int) -> list[str]:
     """The digests of a marker whose start was completed; else as many empty ones."""
     words = marker_of(name).split()
+    if words[-1:] == [SLEEPING]:
+        words.pop()
     whole = len(words) == count and all(re.fullmatch("[0-9a-f]{64}", word) for word in words)
     return words if whole else [""] * count
 
@@ -75,7 +81,7 @@ def markers_of(stack: Json, host_secrets: bytes, turn_secrets: bytes) -> dict[st
     found = {"firewall": digests["firewall"], "host": "%s %s %s" % (digests["host"], of_host, turn)}
     for slot in stack["slots"]:
         own = (slot["environment"], slot["arguments"], of_host, turn)
-        found["%s.%s" % (slot["name"], slot["project"])] = " ".join(own)
+        found["%s.%s" % (slot["name"], slot["project"])] = " ".join(own + ((SLEEPING,) if slot.get("asleep") else ()))
     return found
 
 
@@ -141,8 +147,9 @@ def containers_of(project: str = "") -> list[Json]:
 
 
 def is_asleep(containers: list[Json]) -> bool:
-    """Whether a project was put to sleep: it has containers, and none of them runs."""
-    return bool(containers) and not any(one["state"] in ("running", "restarting") for one in containers)
+    """Whether a project was put to sleep: it has containers, none of them runs, and not all ended with an error."""
+    runs = any(one["state"] in ("running", "restarting") for one in containers)
+    return not runs and any(one["state"] == "created" or one["code"] in STOPPED for one in containers)
 
 
 def host_sleeps() -> bool:

@@ -26,10 +26,10 @@ def wake(project: str) -> bool:
 def _ask(project: str, action: str) -> bool | None:
     """Ask for sleep or wake, and look what came of it: the service answers at the end, and always with 200.
 
-    None where it did not answer in time.
+    None where it did not answer in time, and nothing came of it yet.
     """
     status = tell(steering(), "/power/projects/" + project, {"action": action, "reason": "rollout"})
-    if status == 200 and is_asleep(containers_of(project)) == (action == "sleep"):
+    if status in (200, None) and is_asleep(containers_of(project)) == (action == "sleep"):
         return True
     note("power-unchanged", project=project, action=action, answer=status)
     return None if status is None else False
