@@ -258,6 +258,18 @@ class AvatarSlot:
         return f"slot-{self.number:02}"
 
 
+class Startable(NamedTuple):
+    """What the stack's own files can publish, listed or not: TCP ports of slots, and the networks of its public design.
+
+    `beside` are ports of services that the spec puts beside the stack, with their purpose.
+    """
+
+    ports: tuple[str, ...]
+    networks: str
+    beside: tuple[tuple[int, str, Origin], ...]
+    origin: Origin
+
+
 @dataclass(frozen=True, slots=True)
 class StackBlueprint:
     """The avatar stack of a host. `name` is its key in `avatars` of the spec.
@@ -288,6 +300,7 @@ class StackBlueprint:
     cluster: BlueprintFile
     allowlists: tuple[Allowlist, ...]
     relay: tuple[int, int] | None
+    startable: Startable
 
     @property
     def networks(self) -> tuple[str, ...]:
