@@ -199,6 +199,11 @@ RUNNING_PAGES: dict[str, Page] = {
         "after the next restart.",
         "Deploy again, which sets the value of the release, or write the other value into the spec and deploy.",
     ),
+    "slot-not-in-spec": Page(
+        "A host runs an avatar slot that the spec does not have.",
+        "it takes memory of GPUs and ports of others. Nobody outside reaches it: the packet filter drops its ports.",
+        "Add it to slots, or remove it: docker compose --project-name NAME down.",
+    ),
     "slot-missing": Page(
         "An avatar stack does not know a slot of the spec.",
         "its avatar cannot be woken.",

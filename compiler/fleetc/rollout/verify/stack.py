@@ -86,11 +86,21 @@ def _memory(gpu: object) -> int | None:
 
 
 def _slots(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Finding]:
+    """Each slot for itself; of those whose state nobody knows, the first is named."""
+    unknown: UnknownError | None = None
     for slot in stack.slots:
         path = f"/power/projects/{slot.project}"
-        if _reply(answers, path).status == 404:
-            message = f"its {slot.name} ({slot.project}) is not there"
-            yield _found(host, stack, "drift", "slot-missing", message)._replace(node=_slot(slot))
+        try:
+            reply = _reply(answers, path)
+            if reply.status == 404:
+                message = f"its {slot.name} ({slot.project}) is not there"
+                yield _found(host, stack, "drift", "slot-missing", message)._replace(node=_slot(slot))
+            elif replies.mapping(reply, path).get("state") is None:
+                raise UnknownError(f"it does not say to {path} whether the slot sleeps")
+        except UnknownError as problem:
+            unknown = unknown or problem
+    if unknown is not None:
+        raise unknown
 
 
 def _slot(slot: AvatarSlot) -> str:

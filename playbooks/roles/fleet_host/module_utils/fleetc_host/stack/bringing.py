@@ -16,6 +16,7 @@ from ..steps import FIREWALL, HOST, STACK, TURN
 from ..system import link, must, names_in, read, remove, run, sync_directory, write
 from .checkout import bring_source
 from .firewall import TABLE, bring_firewall, reserve
+from .made import drift_of_slot, has_other_image, made_of
 from .parts import (
     AWAKE,
     HOST_FILE,
@@ -32,6 +33,7 @@ from .parts import (
     has_turn,
     host_sleeps,
     is_asleep,
+    made_at,
     mark,
     marker_of,
     markers_of,
@@ -195,10 +197,11 @@ def bring_slot(
     """
     name, project = slot["name"], slot["project"]
     marker, own = "%s.%s" % (name, project), " ".join(wanted.split()[:3])
-    before, there = marker_of(marker), containers_of(project)
-    if before == wanted and there and not moved:
+    before, made, there = marker_of(marker), made_at(marker), containers_of(project)
+    drifted = bool(drift_of_slot(made, there))
+    if before == wanted and there and not moved and not drifted:
         return
-    whole = not there or moved or not before.startswith(own)
+    whole = not there or moved or drifted or not before.startswith(own)
     # A start that failed may leave containers none of which runs. That is no sleep: it would be taken for one for ever.
     sleeps = is_asleep(there) and not before.endswith(STARTING)
     told("start", "%s/%s" % (STACK, name))
@@ -207,13 +210,22 @@ def bring_slot(
     begun = ([] if whole else [own]) + [STARTING] + ([SLEEPING] if sleeps else [])
     mark(marker, " ".join(begun))
     slept = put_to_sleep(project) if gently and not sleeps and any(one["running"] for one in there) else False
+    if drifted:  # Compose would keep what names its own digest, whatever else it is
+        down(project)
     words = ["--no-start" if sleeps or slept else "--detach"]
+    if not all(put_image_back(made[one["service"]], one) for one in there if one["service"] in made):
+        words.append("--pull=always")
     if not whole:
         words += ["--no-deps", *READS_TURN]
     up(stack, project, SLOT_FILE, "slots/%s.compose.yaml" % name, "slots/%s.env" % name, *words)
     if slept is not False and not wake(project):
         raise RefusedError("step-failed", "%s does not wake" % project)
-    mark(marker, wanted)
+    mark(marker, wanted, made_of(containers_of(project)))
+
+
+def put_image_back(was: Json, now: Json) -> bool:
+    """Have a name mean the image that a rollout started, where it means another one now; False if that is gone."""
+    return not has_other_image(was, now) or run("docker", "image", "tag", was["id"], was["image"]).status == 0
 
 
 def make_directory(path: str, owner: os.stat_result) -> None:
