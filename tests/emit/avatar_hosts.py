@@ -94,7 +94,7 @@ def run(*command: str | Path, stdin: str | None = None) -> str:
 
 
 class Network:
-    """The namespaces `host`, `container`, `unlisted` (of a slot that no spec has), `friend` and `stranger`, as wired."""
+    """The namespaces `host`, `container`, `unlisted` (of a slot that no spec has), `friend`, `stranger`, wired."""
 
     def __init__(self) -> None:
         self.prefix = f"fleetc-nft-{os.getpid()}-{next(_numbers)}"

@@ -2,8 +2,8 @@
 
 In: a directory, the path of docker-compose, and the words that docker gets. Out: what docker says. Containers are lines
 of docker.json in that directory, compose.release has the release of Compose, and docker.log gets what is asked for.
-`fails` says in which state the containers of a project are after its next start; where that is created, it fails. `made`
-says from what each container is; an image is what `images` says of its name, and those in `pruned` are gone.
+`fails` says in which state the containers of a project are after its next start; where that is created, it fails.
+`made` says from what each container is. An image is what `images` says of its name, and those in `pruned` are gone.
 """
 
 from __future__ import annotations

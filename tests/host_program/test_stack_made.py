@@ -65,8 +65,8 @@ def test_slots_that_the_spec_lacks_are_named_and_so_is_one_that_is_there_twice(t
     found = list(loaded(tmp_path)["other_slots"](STACK, [container(), beside, double, *others]))
     assert [one["message"] for one in found] == [
         "vtuber-new is a slot that the spec does not have",
-        "vtuber-old is a slot that the spec does not have, and publishes 7777 as vtuber-mira does: which of them starts is "
-        "chance",
+        "vtuber-old is a slot that the spec does not have, and publishes 7777 as vtuber-mira does: "
+        "which of them starts is chance",
     ]
     assert {(one["code"], one["severity"], one["node"]) for one in found} == {
         ("slot-not-in-spec", "warning", "avatar/host")

@@ -52,7 +52,8 @@ SLOT_ENVIRONMENT = "set -a; . /opt/fleetc/current/avatar/slots/{slot}.env; set +
 PUBLIC_FILE = "COMPOSE_FILE=/opt/checkout/docker-compose.unreal.instance.yml "
 AGAIN = "docker compose --env-file .env up --detach --no-deps {words}"
 FORGED = """
-like=$(docker inspect --format '{{{{ range $k, $v := .Config.Labels }}}}--label {{{{ $k }}}}={{{{ $v }}}} {{{{ end }}}}' {name})
+labels='{{{{ range $k, $v := .Config.Labels }}}}--label {{{{ $k }}}}={{{{ $v }}}} {{{{ end }}}}'
+like=$(docker inspect --format "$labels" {name})
 docker rm --force {name}; docker run --detach --name {name} --network {project}_default $like {words}
 """
 """A container made by hand with the labels of the one before, Compose's own digest among them."""
@@ -65,7 +66,7 @@ TAMPERED = {
         "unreal-signaling of vtuber-mira publishes 8090 instead of 8080, and was made with another configuration"),
     "another allowlist": ("slot-00", "vtuber-script-runner: {environment: [VTUBER_ALLOWED_ADDRESSES=]}",
         "vtuber-script-runner of vtuber-mira was made with another configuration"),
-    "another image by the same name": ("slot-00", "docker tag recorder:v1.3.6 kept; docker tag rotator recorder:v1.3.6; "
+    "another image by the same name": ("slot-00", "docker tag rotator recorder:v1.3.6; "
         + AGAIN.format(words="--force-recreate recorder-control"),
         "recorder-control of vtuber-mira runs with another image than that of its last rollout"),
     "gone": ("slot-00", "docker rm --force vtuber-mira-vtuber-watchdog-1", "vtuber-watchdog of vtuber-mira is gone"),
@@ -483,7 +484,7 @@ def test_slots_that_were_made_again_in_another_way_are_found_and_put_right(fleet
 
 
 def test_slot_that_the_public_file_starts_alone_is_named_and_closed_to_strangers(fleet: Studio) -> None:
-    """Docker publishes all its ports, which the machine that rolls out calls from outside as nobody on the allowlist."""
+    """Docker publishes all its ports. The machine that rolls out calls them: it is not on the allowlist."""
     ports = {"VTUBER_GAME_TCP": 7782, "VTUBER_SIGNALING_PUBLIC": 8085, "VTUBER_RECORDER": 8894, "VTUBER_RUNNER": 9882}
     given = " ".join(f"{name}_PORT={port}" for name, port in ports.items())
     compose = f"cd {CHECKOUT}; VTUBER_AVATAR_SLUG=extra VTUBER_DOCKER_SUBNET=172.30.5.0/24 {given} docker compose "

@@ -210,11 +210,11 @@ def bring_slot(
     begun = ([] if whole else [own]) + [STARTING] + ([SLEEPING] if sleeps else [])
     mark(marker, " ".join(begun))
     slept = put_to_sleep(project) if gently and not sleeps and any(one["running"] for one in there) else False
-    if drifted:  # Compose would keep what names its own digest, whatever else it is
-        down(project)
     words = ["--no-start" if sleeps or slept else "--detach"]
-    if not all(put_image_back(made[one["service"]], one) for one in there if one["service"] in made):
-        words.append("--pull=always")
+    if drifted:
+        if not all(put_image_back(made[one["service"]], one) for one in there if one["service"] in made):
+            words.append("--pull=always")
+        down(project)  # Compose would keep what names its own digest, whatever else it is
     if not whole:
         words += ["--no-deps", *READS_TURN]
     up(stack, project, SLOT_FILE, "slots/%s.compose.yaml" % name, "slots/%s.env" % name, *words)
