@@ -11,7 +11,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fleetc.blueprint.listeners import Listening
+from fleetc.blueprint.listeners import Listening, Startable
 from fleetc.blueprint.market import MarketTables
 from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import Health, LiveValue, Need, Program, RolloutTimes
@@ -256,18 +256,6 @@ class AvatarSlot:
     def name(self) -> str:
         """Name of its files and of its marker on the host."""
         return f"slot-{self.number:02}"
-
-
-class Startable(NamedTuple):
-    """What the stack's own files can publish, listed or not: TCP ports of slots, and the networks of its public design.
-
-    `beside` are ports of services that the spec puts beside the stack, with their purpose.
-    """
-
-    ports: tuple[str, ...]
-    networks: str
-    beside: tuple[tuple[int, str, Origin], ...]
-    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,9 @@ from fleetc.blueprint.blueprint import (
     SecretVariable,
     StackBlueprint,
     StackImage,
-    Startable,
     Variable,
 )
+from fleetc.blueprint.listeners import Startable
 from fleetc.language import effective_avatar as effective
 from fleetc.language.avatar import Avatars
 from fleetc.language.avatar_fields import AvatarTag
