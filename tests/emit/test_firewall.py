@@ -12,12 +12,20 @@ import pytest
 
 from fleetc.emit.tree import Tree
 from tests.emit import avatar_hosts
-from tests.emit.avatar_hosts import CONTAINER, Network
+from tests.emit.avatar_hosts import CONTAINER, HOST, HOST_6, PUBLISHED, SINGLE_STACKS, UNLISTED_CONTAINER, Network
 from tests.emit.programs import program
 from tests.support import ROOT, compile_text
 
 SPEC = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
 FILES = ("hosts/gpu-1/avatar/nftables.conf", "hosts/gpu-2/avatar/nftables.conf")
+SLOTS = range(20)
+COULD_BE_PUBLISHED = (
+    *(f"tcp/{base + slot}" for base in PUBLISHED.values() for slot in SLOTS),
+    *(f"tcp/{port}" for port in SINGLE_STACKS),
+)
+LISTED = {f"tcp/{base + slot}" for service, base in PUBLISHED.items() if service != "game" for slot in (0, 1, 3)}
+"""What the spec opens for its allowlist. Its slot 1 publishes no command port; in the public file it does."""
+
 EVERYTHING = ("tcp/22", "tcp/9090", "tcp/3478", "udp/3478", "udp/49160", "udp/49200", "udp/49201")
 
 
@@ -61,11 +69,14 @@ def network() -> Iterator[Network]:
     servers = [
         ("host", EVERYTHING),
         ("container", ("tcp/80", "tcp/9877", "tcp/7777")),
+        ("unlisted", ("tcp/80", "tcp/9877", "tcp/7777")),
         ("stranger", ("tcp/8889", "tcp/7780")),
     ]
     with avatar_hosts.network(servers) as made:
-        assert made.reaches("stranger", "tcp/8083"), "without rules everybody reaches every published port"
+        everything = made.reached("stranger", COULD_BE_PUBLISHED)
+        assert everything == set(COULD_BE_PUBLISHED), "without rules everybody reaches every published port"
         assert made.reaches("stranger", "tcp/7777", CONTAINER)
+        assert made.reaches("stranger", "tcp/7777", UNLISTED_CONTAINER)
         for _ in range(3):
             made.inside("host", "nft", "--file", "-", stdin=rules())
         yield made
@@ -79,6 +90,35 @@ def test_only_the_allowlist_reaches_the_ports_of_the_stack(network: Network) -> 
 
 
 @pytest.mark.usefixtures("processes")
+def test_no_port_that_the_public_files_publish_is_open_unless_listed_with_a_stand_in_for_docker(
+    network: Network,
+) -> None:
+    """The stand-in publishes all ports of slots 0 to 19 by rewriting, then as Docker's proxy does, on IPv6 too."""
+    assert network.reached("stranger", COULD_BE_PUBLISHED) == set()
+    assert network.reached("friend", COULD_BE_PUBLISHED) == LISTED
+    network.inside("host", "nft", "flush", "table", "ip", "docker_like")
+    proxy = network.serve("host", *COULD_BE_PUBLISHED)
+    try:
+        assert [network.reached("stranger", COULD_BE_PUBLISHED, one) for one in (HOST, HOST_6)] == [set(), set()]
+        assert network.reached("friend", COULD_BE_PUBLISHED) == LISTED
+        assert network.reached("container", COULD_BE_PUBLISHED) > LISTED, "what runs on the host is no stranger"
+        assert network.reached("host", COULD_BE_PUBLISHED) == set(COULD_BE_PUBLISHED)
+    finally:
+        avatar_hosts.end(proxy)
+        network.inside("host", "nft", "--file", "-", stdin=avatar_hosts.REWRITING)
+
+
+@pytest.mark.usefixtures("processes")
+def test_what_is_listed_for_everyone_is_left_without_cluster_control_too(network: Network) -> None:
+    network.inside("host", "nft", "--file", "-", stdin=rules(FILES[1]))
+    try:
+        assert network.reached("stranger", COULD_BE_PUBLISHED) == {"tcp/8080", "tcp/8081"}
+        assert network.reaches("stranger", "tcp/22")
+    finally:
+        network.inside("host", "nft", "--file", "-", stdin=rules())
+
+
+@pytest.mark.usefixtures("processes")
 def test_nobody_outside_reaches_the_command_port_of_a_game(network: Network) -> None:
     assert not network.reaches("friend", "tcp/7780")
     assert not network.reaches("stranger", "tcp/7780")
@@ -87,8 +127,9 @@ def test_nobody_outside_reaches_the_command_port_of_a_game(network: Network) -> 
 @pytest.mark.usefixtures("processes")
 def test_nobody_outside_reaches_a_container_past_its_published_ports(network: Network) -> None:
     ports = ("tcp/7777", "tcp/80")
-    assert network.reached("friend", ports, CONTAINER) == set()
-    assert network.reached("host", ports, CONTAINER) == set(ports), "the host itself does"
+    for container in (CONTAINER, UNLISTED_CONTAINER):
+        assert network.reached("friend", ports, container) == set()
+        assert network.reached("host", ports, container) == set(ports), "the host itself does"
 
 
 @pytest.mark.usefixtures("processes")

@@ -277,6 +277,12 @@ class World:
         state["projects"][project] = dict.fromkeys(state["projects"][project], status)
         self.state.write_text(json.dumps(state))
 
+    def make_again(self, project: str, service: str, **other: object) -> None:
+        """Have a container be from something else, as somebody would who makes it again."""
+        state = json.loads(self.state.read_text())
+        state["made"][project][service] |= other
+        self.state.write_text(json.dumps(state))
+
     def states(self, project: str) -> set[str]:
         """The states of the containers of a project."""
         return set(json.loads(self.state.read_text())["projects"][project].values())

@@ -4,6 +4,7 @@ In: a directory, the path of docker-compose, and the words that docker gets. Out
 of docker.json in that directory, compose.release has the release of Compose, and docker.log gets what is asked for.
 `fails` says in which state the containers of a project are after its next start; where that is created, it fails. A
 state may have the code of an end: "exited 1".
+`made` says from what each container is. An image is what `images` says of its name, and those in `pruned` are gone.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ def said(directory: Path, state: dict[str, Any], words: list[str]) -> None:
         print(*[f"{name}/{service}" for name, found in projects.items() for service in found], sep="\n")
     elif words[:2] == ["container", "inspect"]:
         print(json.dumps([inspected(state, *name.split("/")) for name in words[2:]]))
+    elif words[:2] == ["image", "tag"]:
+        if words[2] in state.get("pruned", ()):
+            sys.exit("No such image")
+        state.setdefault("images", {})[words[3]] = words[2]
     elif words[:2] == ["network", "ls"]:
         print("".join(name for name in state["networks"] if f"^{name}$" in words[-1]))
     elif words[:2] == ["network", "create"]:
@@ -56,6 +61,7 @@ def said(directory: Path, state: dict[str, Any], words: list[str]) -> None:
 def inspected(state: dict[str, Any], project: str, service: str) -> dict[str, Any]:
     """What docker says of one container."""
     status, _, code = state["projects"][project][service].partition(" ")
+    made = state["made"][project][service]
     runs = status == "running"
     facts = {
         "Status": status,
@@ -63,7 +69,11 @@ def inspected(state: dict[str, Any], project: str, service: str) -> dict[str, An
         "Pid": zlib.crc32(service.encode()) if runs else 0,
     }
     labels = {f"{LABEL}project": project, f"{LABEL}service": service, f"{LABEL}oneoff": "False"}
-    return {"Name": f"/{project}-{service}", "RestartCount": 0, "State": facts, "Config": {"Labels": labels}}
+    labels[f"{LABEL}config-hash"] = made["config"]
+    bound = {"80/tcp": [{"HostIp": "", "HostPort": port} for port in made["ports"]], "81/tcp": None}
+    config = {"Labels": labels, "Image": made["image"]}
+    found = {"Name": f"/{project}-{service}", "RestartCount": 0, "State": facts, "Config": config}
+    return {**found, "Image": made["id"], "HostConfig": {"PortBindings": bound}}
 
 
 def composed(directory: Path, state: dict[str, Any], compose: str, words: list[str]) -> None:
@@ -110,6 +120,11 @@ def upped(state: dict[str, Any], compose: str, flags: list[str], options: list[s
         if "--detach" in options:
             containers[service] = status
         containers.setdefault(service, "created")
+        wanted = model["services"][service]
+        image, ports = wanted["image"], [one["published"] for one in wanted.get("ports", ())]
+        made = {"config": str(zlib.crc32(json.dumps(wanted).encode())), "image": image, "ports": ports}
+        made["id"] = state.get("images", {}).get(image, f"sha256:{image}")
+        state.setdefault("made", {}).setdefault(project, {})[service] = made
     return {"services": services, "model": model, "failed": status == "created"}
 
 

@@ -13,6 +13,7 @@ import pytest
 from tests.host_program.program import Program, loaded
 
 SLOT = {"name": "slot-00", "project": "vtuber-mira", "directories": []}
+MADE = {"config": "1", "image": "game", "id": "1", "ports": []}
 
 
 class Slot:
@@ -25,12 +26,18 @@ class Slot:
         self.marks: list[str] = []
         self.program |= {
             "containers_of": lambda *_: [
-                {"running": self.runs, "state": "running" if self.runs else "exited", "code": 143}
+                {
+                    "running": self.runs,
+                    "state": "running" if self.runs else "exited",
+                    "code": 143,
+                    "service": "game",
+                    **MADE,
+                }
             ],
             "steering": lambda: "http://127.0.0.1:1",
             "tell": self.tell,
             "up": self.up,
-            "mark": lambda _name, text: self.marks.append(text),
+            "mark": lambda _name, text, *_: self.marks.append(text),
             "marker_of": lambda _name: "old",
             "note": lambda *_, **__: None,
         }

@@ -45,7 +45,7 @@ def observed(fleet: Fleet) -> list[dict[str, Any]]:
     """The units that the host says it has. No digest of a secret may leave it."""
     state = fleet.world.observe()["state"]
     markers = fleet.world.inside("/var/lib/fleetc/avatar")
-    words = [file.read_text().split(" ") for file in markers.iterdir()] if markers.exists() else []
+    words = [file.read_text().partition("\n")[0].split(" ") for file in markers.iterdir()] if markers.exists() else []
     secrets = {found[place] for found in words for place in _OF_SECRETS.get(len(found), ())}
     assert not any(word in said for word in secrets for said in fleet.world.said)
     units: list[dict[str, Any]] = state["processes"]

@@ -46,7 +46,60 @@ _REGISTERED = {"0x" + digit * 40: f"https://apps-{number}.example.net:443" for n
 _CHAIN = "import signal, sys; from tests.chain import SoundChain; "
 _CHAIN += f"SoundChain({_REGISTERED}, (sys.argv[1], int(sys.argv[2]))); signal.pause()"
 _ASK = "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1], timeout=5).read().decode())"
+SLOT_ENVIRONMENT = "set -a; . /opt/fleetc/current/avatar/slots/{slot}.env; set +a; cd /opt/checkout; "
+"""What the stack's own programs give to Compose. Its COMPOSE_FILE names the public file and ours."""
+
+PUBLIC_FILE = "COMPOSE_FILE=/opt/checkout/docker-compose.unreal.instance.yml "
+AGAIN = "docker compose --env-file .env up --detach --no-deps {words}"
+FORGED = """
+labels='{{{{ range $k, $v := .Config.Labels }}}}--label {{{{ $k }}}}={{{{ $v }}}} {{{{ end }}}}'
+like=$(docker inspect --format "$labels" {name})
+docker rm --force {name}; docker run --detach --name {name} --network {project}_default $like {words}
+"""
+"""A container made by hand with the labels of the one before, Compose's own digest among them."""
+
+TAMPERED = {
+    # what is done to which slot: part of a Compose file over the others, or a command; then what verify says of it
+    "published by the public file alone": ("slot-00", PUBLIC_FILE + AGAIN.format(words="unreal-game"),
+        "unreal-game of vtuber-mira publishes 7777 and 9877 instead of 9877, and was made with another configuration"),
+    "another port": ("slot-00", "unreal-signaling: {ports: !override ['8090:80']}",
+        "unreal-signaling of vtuber-mira publishes 8090 instead of 8080, and was made with another configuration"),
+    "another allowlist": ("slot-00", "vtuber-script-runner: {environment: [VTUBER_ALLOWED_ADDRESSES=]}",
+        "vtuber-script-runner of vtuber-mira was made with another configuration"),
+    "another image by the same name": ("slot-00", "docker tag rotator recorder:v1.3.6; "
+        + AGAIN.format(words="--force-recreate recorder-control"),
+        "recorder-control of vtuber-mira runs with another image than that of its last rollout"),
+    "gone": ("slot-00", "docker rm --force vtuber-mira-vtuber-watchdog-1", "vtuber-watchdog of vtuber-mira is gone"),
+    "another GPU": ("slot-01", "unreal-game: {environment: [NVIDIA_VISIBLE_DEVICES=0]}",
+        "unreal-game of vtuber-noor was made with another configuration"),
+    "a port by hand": ("slot-01", FORGED.format(name="vtuber-noor-unreal-signaling", project="vtuber-noor",
+        words="--publish 8091:80 signaling"), "unreal-signaling of vtuber-noor publishes 8091 instead of 8081"),
+    "the network of the host": ("slot-01", "vtuber-script-runner: {network_mode: host}",
+        "vtuber-script-runner of vtuber-noor was made with another configuration"),
+    "all files of the host": ("slot-01", "recorder-control: {volumes: ['/:/host']}",
+        "recorder-control of vtuber-noor runs with another image than that of its last rollout, and was made with"),
+    "twice": ("slot-01", AGAIN.format(words="--scale vtuber-watchdog=2 vtuber-watchdog"),
+        "vtuber-watchdog of vtuber-noor is there 2 times"),
+    "a service more": ("slot-01", "stranger: {image: rotator}",
+        "stranger of vtuber-noor is there, and no rollout made it"),
+    "an image by hand": ("slot-00", FORGED.format(name="vtuber-mira-vtuber-watchdog-1", project="vtuber-mira",
+        words="rotator"), "vtuber-watchdog of vtuber-mira runs with another image than that of its last rollout"),
+}  # fmt: skip
+"""Twelve ways to make a slot again in another way. The last one is of a service that an earlier one takes away.
+
+The image that has another name since is that of both recorders."""
+
 _POST = "import sys, urllib.request as r; r.urlopen(sys.argv[1], data=sys.argv[2].encode(), timeout=5).read()"
+_SILENT = """
+import socket, sys
+for port in sys.argv[2:]:
+    try:
+        socket.create_connection((sys.argv[1], int(port)), 2)
+    except TimeoutError:
+        print(port)
+    except ConnectionRefusedError:
+        pass
+"""
 
 REMOVED = """
 listed='docker ps --all --quiet --filter label=com.docker.compose.project'
@@ -389,3 +442,68 @@ def test_container_of_an_avatar_that_ended_is_said_by_a_rollout_that_changes_not
         assert "is not well: vtuber-watchdog of vtuber-mira is exited" in fleet.roll_out(code=1)
     finally:
         fleet.hosts["gpu-1"].run("docker", "start", container)
+
+
+def tamper(fleet: Studio, way: str) -> str:
+    """Make a slot again in one way; what verify shall say of it."""
+    slot, done, words = TAMPERED[way]
+    if ": {" in done:
+        file = f"/root/{way.replace(' ', '-')}.yaml"
+        fleet.hosts["gpu-1"].write(file, f"services:\n  {done}\n".encode())
+        service = done.partition(":")[0]
+        done = f"COMPOSE_FILE=$COMPOSE_FILE:{file} " + AGAIN.format(words=service)
+    said = fleet.hosts["gpu-1"].run("sh", "-ec", SLOT_ENVIRONMENT.format(slot=slot) + done)
+    assert said.returncode == 0, said.stderr
+    return words
+
+
+def verified(fleet: Studio) -> list[str]:
+    """What verify says of slots that differ from their release."""
+    done = fleet.fleetc("verify", str(fleet.directory), "--no-public", "--format", "json")
+    assert done.stdout, done.stderr
+    said = json.loads(done.stdout)["diagnostics"]
+    return [one["message"] for one in said if one["code"] in ("changed-on-host", "slot-not-in-spec")]
+
+
+def test_slots_that_were_made_again_in_another_way_are_found_and_put_right(fleet: Studio) -> None:
+    """Two rollouts, so that no two ways are of one service. A slot made again in the same way is none."""
+    fleet.state()
+    again = SLOT_ENVIRONMENT.format(slot="slot-01") + AGAIN.format(words="--force-recreate unreal-game")
+    assert fleet.hosts["gpu-1"].run("sh", "-ec", again).returncode == 0
+    assert verified(fleet) == []
+    *together, last = TAMPERED
+    for ways in (together, [last]):
+        wanted = [tamper(fleet, way) for way in ways]
+        found = verified(fleet)
+        assert len(found) == len(wanted), found
+        for words in wanted:
+            assert any(words in message for message in found), (words, found)
+        fleet.roll_out()
+        assert verified(fleet) == []
+    fleet.is_as_reviewed()
+
+
+def test_slot_that_the_public_file_starts_alone_is_named_and_closed_to_strangers(fleet: Studio) -> None:
+    """Docker publishes all its ports. The machine that rolls out calls them: it is not on the allowlist."""
+    ports = {"VTUBER_GAME_TCP": 7782, "VTUBER_SIGNALING_PUBLIC": 8085, "VTUBER_RECORDER": 8894, "VTUBER_RUNNER": 9882}
+    given = " ".join(f"{name}_PORT={port}" for name, port in ports.items())
+    compose = f"cd {CHECKOUT}; VTUBER_AVATAR_SLUG=extra VTUBER_DOCKER_SUBNET=172.30.5.0/24 {given} docker compose "
+    compose += "--project-name vtuber-extra --file docker-compose.unreal.instance.yml "
+    host = fleet.hosts["gpu-1"]
+
+    def silent() -> set[int]:
+        words = [sys.executable, "-c", _SILENT, host.address, *map(str, ports.values())]
+        return set(map(int, fleet.farm.controller(words).stdout.split()))
+
+    try:
+        done = host.run("sh", "-ec", compose + "up --detach")
+        assert done.returncode == 0, done.stderr
+        assert silent() == set(ports.values())
+        assert host.run("nft", "delete", "table", "inet", "fleetc_avatar").returncode == 0
+        assert silent() == set(), "it is the packet filter that closes them"
+        host.run("systemctl", "restart", "fleetc-avatar-firewall.service")
+        assert silent() == set(ports.values())
+        assert verified(fleet) == ["gpu-1: vtuber-extra is a slot that the spec does not have"]
+    finally:
+        host.run("sh", "-ec", compose + "down")
+        host.run("systemctl", "restart", "fleetc-avatar-firewall.service")

@@ -11,7 +11,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fleetc.blueprint.listeners import Listening
+from fleetc.blueprint.listeners import Listening, Startable
 from fleetc.blueprint.market import MarketTables
 from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import Health, LiveValue, Need, Program, RolloutTimes
@@ -290,6 +290,7 @@ class StackBlueprint:
     cluster: BlueprintFile
     allowlists: tuple[Allowlist, ...]
     relay: tuple[int, int] | None
+    startable: Startable
 
     @property
     def networks(self) -> tuple[str, ...]:

@@ -67,3 +67,15 @@ class Listening(NamedTuple):
     def open_to_strangers(self) -> bool:
         """Whether anybody who reaches the host can do there what the port is for, and is asked for nothing."""
         return self.reach == EVERYONE and not self.guard
+
+
+class Startable(NamedTuple):
+    """What the stack's own files can publish, listed or not: TCP ports of slots, and the networks of its public design.
+
+    `beside` are ports of services that the spec puts beside the stack, with their purpose.
+    """
+
+    ports: tuple[str, ...]
+    networks: str
+    beside: tuple[tuple[int, str, Origin], ...]
+    origin: Origin

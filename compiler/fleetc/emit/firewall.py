@@ -27,12 +27,16 @@ def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
     if avatar is None:
         return
     origins = [*(one.origin for one in host.listeners), *(entry.origin for entry in avatar.callers().entries)]
+    origins += [avatar.startable.origin, *(origin for _, _, origin in avatar.startable.beside)]
     yield avatar_file(host, avatar, FILE, Rendered(templates, _TEMPLATE, partial(_view, host, avatar)), origins)
 
 
 def _view(host: HostBlueprint, avatar: StackBlueprint, mark: Mark) -> View:
     callers = avatar.callers().entries
     slots = {slot.network: slot.origin for slot in avatar.slots}
+    could, everyone = avatar.startable, [one for one in host.listeners if one.reach == EVERYONE]
+    listed = {str(port): (purpose, origin) for port, purpose, origin in could.beside}
+    listed |= {one.ports: (one.purpose, one.origin) for one in everyone if one.protocol == "tcp"}
     shut = [one for one in host.listeners if one.closed and reach_of(one.address) != "loopback"]
     return {
         "ip4": [mark(entry.text, entry.origin) for entry in callers if ":" not in entry.text],
@@ -41,10 +45,14 @@ def _view(host: HostBlueprint, avatar: StackBlueprint, mark: Mark) -> View:
         "peers": [_peers(one, mark) for one in shut if one.reach == PEERS],
         "tcp": [_verdict(one, mark) for one in shut if one.protocol == "tcp"],
         "udp": [_verdict(one, mark) for one in shut if one.protocol == "udp"],
+        "listed": [
+            mark((Word(ports), Encoded(visible(purpose))), origin)
+            for ports, (purpose, origin) in sorted(listed.items())
+        ],
+        "startable": [mark(Word(ports), could.origin) for ports in could.ports],
+        "networks": could.networks,
         "everyone": [
-            mark((Word(one.protocol), Word(one.ports), Encoded(visible(one.purpose))), one.origin)
-            for one in host.listeners
-            if one.reach == EVERYONE
+            mark((Word(one.protocol), Word(one.ports), Encoded(visible(one.purpose))), one.origin) for one in everyone
         ],
     }
 

@@ -27,7 +27,7 @@ from fleetc.language.quantities import (
 )
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, default, derived, given
-from fleetc.upstream.avatar import ABILITIES, LIMITS, SLOT_PORTS
+from fleetc.upstream.avatar import ABILITIES, FIXED_PORTS, LIMITS, SLOT_PORTS
 
 PROJECT_PREFIX = "vtuber-"
 """Compose projects of the stack: this and the slug of a slot, or this and "host"."""
@@ -199,6 +199,35 @@ def remote_cluster_control(fleet: Fleet, stack: Stack) -> Chosen[bool]:
     else:
         why = f"{'on from' if known else 'off before'} {since}"
     return Chosen(bool(known), default(why, *release.origin.paths))
+
+
+def beside(fleet: Fleet, stack: Stack) -> dict[str, Origin]:
+    """The known services that the spec puts beside a stack, by name."""
+    settings, host = stack.settings, fleet.hosts[stack.settings.host]
+    addresses = {host.address, host.public, settings.public}
+    here = {service: given(*stack.path, "beside", index) for index, service in enumerate(settings.beside)}
+    for key, service, known in (
+        ("payments", "payments", settings.payments.addresses if settings.payments else ()),
+        ("edge", "matchmaker", settings.edge.addresses if settings.edge else ()),
+    ):
+        for index, address in enumerate(known):
+            if str(address) in addresses:
+                here.setdefault(service, given(*stack.path, key, "addresses", index))
+    return here
+
+
+def startable_ports(fleet: Fleet, stack: Stack) -> Chosen[tuple[str, ...]]:
+    """The TCP ports that the stack's own files publish for slots, whether or not the spec has these slots.
+
+    Cluster control starts those of the public design, the command line fewer, and the single stack has ports besides.
+    """
+    control = remote_cluster_control(fleet, stack)
+    count = LIMITS["slots_of_the_public_design" if control.value else "slots_of_the_command_line"]
+    ranges = [PortRange(base, base + count - 1) for base in SLOT_PORTS.values()]
+    single = [row.port for row in FIXED_PORTS if row.service == "single-stack"]
+    ports = [*map(str, ranges), *(str(port) for port in single if not any(port in one for one in ranges))]
+    why = f"the stack can start {count} slots, cluster control being {'on' if control.value else 'off'}"
+    return Chosen(tuple(sorted(ports)), derived(why, *control.origin.paths))
 
 
 def cli_auto_update(fleet: Fleet, stack: Stack) -> Chosen[bool]:

@@ -27,6 +27,7 @@ from fleetc.blueprint.blueprint import (
     StackImage,
     Variable,
 )
+from fleetc.blueprint.listeners import Startable
 from fleetc.language import effective_avatar as effective
 from fleetc.language.avatar import Avatars
 from fleetc.language.avatar_fields import AvatarTag
@@ -40,6 +41,7 @@ from fleetc.language.secret_fields import SecretRef
 from fleetc.lower.avatar_access import access_variables, addresses, allowlists, listed
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, default, derived, given
+from fleetc.upstream.avatar import FIXED_PORTS
 
 REGISTRATION = "orchestrator-registration"
 HOST_SERVICES = (
@@ -88,7 +90,15 @@ def lower_avatar(fleet: Fleet, stack: Stack) -> StackBlueprint:
         cluster=_cluster(stack, slots),
         allowlists=allowlists(stack, slots),
         relay=(relay.value.first, relay.value.last) if relay is not None else None,
+        startable=_startable(fleet, stack),
     )
+
+
+def _startable(fleet: Fleet, stack: Stack) -> Startable:
+    """What the packet filter closes unless the spec lists it."""
+    ranges, here = effective.startable_ports(fleet, stack), effective.beside(fleet, stack)
+    beside = tuple((row.port, row.purpose, here[row.service]) for row in FIXED_PORTS if row.service in here)
+    return Startable(ranges.value, str(effective.DEFAULT_SLOT_NETWORKS), beside, ranges.origin)
 
 
 def _ref(tag: AvatarTag) -> str:

@@ -540,6 +540,18 @@ PLANTED = {
         lambda w: w.say("avatars", "/power/projects/vtuber-vega", "Connection refused", 0),
         unknown("not-answered", "avatars.back"),
     ),
+    "a slot that answers HTML": stage(
+        lambda w: w.say("avatars", "/power/projects/vtuber-vega", "<html>", 200),
+        unknown("not-answered", "avatars.back"),
+    ),
+    "a slot that was made again in another way": stage(
+        lambda w: w.process("avatar/slot-03").update(drift=["unreal-game of vtuber-vega publishes 7780"]),
+        drift("changed-on-host", "avatars.back"),
+    ),
+    "a slot that the spec does not have": stage(
+        lambda w: finding(w, "stage-1", "slot-not-in-spec", "vtuber-new is a slot", "warning", "avatar/host"),
+        warning("slot-not-in-spec", "avatars.front"),
+    ),
     "a service of a stack that does not run": stage(
         lambda w: w.step("avatar/slot-03", "start", "it does not run"), drift("node-not-running", "avatars.back")
     ),

@@ -209,6 +209,11 @@ RUNNING_PAGES: dict[str, Page] = {
         "no alert watches it, its host does not count it, and the next change of the slot stops it.",
         "Put it to sleep again, or remove asleep from its slot and deploy.",
     ),
+    "slot-not-in-spec": Page(
+        "A host runs an avatar slot that the spec does not have.",
+        "it takes memory of GPUs and ports of others. Nobody outside reaches it: the packet filter drops its ports.",
+        "Add it to slots, or remove it: docker compose --project-name NAME down.",
+    ),
     "slot-missing": Page(
         "An avatar stack does not know a slot of the spec.",
         "its avatar cannot be woken.",

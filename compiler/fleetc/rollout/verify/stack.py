@@ -103,17 +103,29 @@ def _memory(gpu: object) -> int | None:
 
 
 def _slots(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Finding]:
+    """Each slot for itself; of those whose state nobody knows, the first is named."""
+    unknown: UnknownError | None = None
     for slot in stack.slots:
         path = f"/power/projects/{slot.project}"
-        reply = _reply(answers, path)
-        if reply.status == 404:
-            message = f"its {slot.name} ({slot.project}) is not there"
-            yield _found(host, stack, "drift", "slot-missing", message)._replace(node=_slot(slot))
-        elif slot.asleep is not None and replies.mapping(reply, path).get("state") == "awake":
+        try:
+            reply = _reply(answers, path)
+            if reply.status == 404:
+                message = f"its {slot.name} ({slot.project}) is not there"
+                yield _found(host, stack, "drift", "slot-missing", message)._replace(node=_slot(slot))
+                continue
+            state = replies.mapping(reply, path).get("state")
+            if state is None:
+                raise UnknownError(f"it does not say to {path} whether the slot sleeps")
+        except UnknownError as problem:
+            unknown = unknown or problem
+            continue
+        if slot.asleep is not None and state == "awake":
             message = f"its {slot.name} ({slot.project}) is awake, and no alert watches it: the spec lets it sleep"
             yield _found(host, stack, "warning", "slot-awake", message)._replace(
                 node=_slot(slot), place=slot.asleep.paths[0]
             )
+    if unknown is not None:
+        raise unknown
 
 
 def _slot(slot: AvatarSlot) -> str:

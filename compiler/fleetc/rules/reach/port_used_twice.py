@@ -110,16 +110,7 @@ def _receiver(fleet: Fleet, host: str) -> Iterator[Listening]:
 
 def _neighbours(fleet: Fleet, stack: Stack) -> Iterator[Listening]:
     """Known services beside a stack: those that the spec puts there, and usual ones."""
-    settings, host = stack.settings, fleet.hosts[stack.settings.host]
-    addresses = {host.address, host.public, settings.public}
-    here = {service: given(*stack.path, "beside", index) for index, service in enumerate(settings.beside)}
-    for key, service, known in (
-        ("payments", "payments", settings.payments.addresses if settings.payments else ()),
-        ("edge", "matchmaker", settings.edge.addresses if settings.edge else ()),
-    ):
-        for index, address in enumerate(known):
-            if str(address) in addresses:
-                here.setdefault(service, given(*stack.path, key, "addresses", index))
+    settings, here = stack.settings, effective_avatar.beside(fleet, stack)
     for row in FIXED_PORTS:
         if row.service in here:
             yield _unlisted(row.port, _BESIDE, row.purpose, here[row.service])

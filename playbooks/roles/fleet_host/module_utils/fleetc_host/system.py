@@ -88,10 +88,10 @@ def read(path: str) -> bytes | None:
 
 def read_json(path: str) -> Json | None:
     """A file of this program's own; None where there is none. One that was damaged counts as none."""
-    return _parsed(read(path) or b"null")
+    return parsed(read(path) or b"null")
 
 
-def _parsed(content: bytes) -> Json | None:
+def parsed(content: bytes) -> Json | None:
     """The object that a text is; None where it is none."""
     try:
         found = json.loads(content)
@@ -103,7 +103,7 @@ def _parsed(content: bytes) -> Json | None:
 def read_state(path: str) -> Json | None:
     """The record or the switch; None where there is none. Refuses a damaged one: no way back is known then."""
     content = read(path)
-    found = None if content is None else _parsed(content)
+    found = None if content is None else parsed(content)
     if found is None and content is not None:
         cure = 'write {"release": "NAME"} there, NAME being that directory below %s to which links in %s lead' % (
             RELEASES,

@@ -6,6 +6,7 @@ settings that processes have from elsewhere. Whoever asks judges the answers by 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -17,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from .asking import BODY_LIMIT, FAILURES, exchange
 from .finding import container_facts, strangers
 from .looking import WORDS_LIMIT, add_source_drift, look, wanted_state
-from .places import CURRENT, MARKERS, TAKEN, Json
+from .places import CURRENT, MARKERS, TAKEN, Json, RefusedError
 from .preflight.asked import AFTER_ROLLOUTS, Asked
 from .preflight.chain import registration, rpc_of
 from .preflight.checks import findings_of
@@ -25,7 +26,8 @@ from .processes import facts_of, set_since
 from .releases import unit_of
 from .rpc import Rpcs
 from .secret_files import secrets_of, variables_in
-from .stack.parts import steering
+from .stack.made import other_slots
+from .stack.parts import containers_of, steering
 from .steps import steps
 from .system import names_in, read, run
 
@@ -62,7 +64,7 @@ def do_verify(request: Json) -> Json:
     add_source_drift(now, wanted.get("stack"))
     settings = {one["name"]: list(other_settings(one, wanted["runtime"])) for one in wanted["services"]}
     pids = {str(one["pid"]) for one in facts_of(wanted["services"], wanted["runtime"]).values()}
-    policies: list[Json] = []
+    policies = slots_besides(wanted.get("stack"))
     for process in (process for process in now["processes"] if process["node"] in settings):
         policies += other_restart_policy(process)
         tell_once(process, settings[process["node"]])
@@ -95,6 +97,13 @@ def do_verify(request: Json) -> Json:
         "changed": False,
         "clock": time.time(),
     }
+
+
+def slots_besides(stack: Json | None) -> list[Json]:
+    """Findings of slots that run beside those of the spec."""
+    with contextlib.suppress(RefusedError):  # the state says that Docker does not answer
+        return list(other_slots(stack, containers_of())) if stack else []
+    return []
 
 
 def answer_to(where: str, path: str, end: float, metrics: Sequence[str] = ()) -> Json:

@@ -16,6 +16,7 @@ from ..steps import FIREWALL, HOST, STACK, TURN
 from ..system import link, must, names_in, read, remove, run, sync_directory, write
 from .checkout import bring_source
 from .firewall import TABLE, bring_firewall, reserve
+from .made import drift_of_slot, has_other_image, made_of
 from .parts import (
     AWAKE,
     HOST_FILE,
@@ -32,6 +33,7 @@ from .parts import (
     has_turn,
     host_sleeps,
     is_asleep,
+    made_at,
     mark,
     marker_of,
     markers_of,
@@ -196,11 +198,12 @@ def bring_slot(
     """
     name, project = slot["name"], slot["project"]
     marker, own = "%s.%s" % (name, project), " ".join(wanted.split()[:3])
-    before, there = marker_of(marker), containers_of(project)
-    if before == wanted and there and not moved:
+    before, made, there = marker_of(marker), made_at(marker), containers_of(project)
+    drifted = bool(drift_of_slot(made, there))
+    if before == wanted and there and not moved and not drifted:
         return
     asleep, rests = slot.get("asleep", False), before.endswith(SLEEPING) and STARTING not in before
-    whole = not there or moved or not before.startswith(own) or asleep != rests
+    whole = not there or moved or drifted or not before.startswith(own) or asleep != rests
     # A start that failed may leave containers none of which runs. That is no sleep: it would be taken for one for ever.
     sleeps = asleep or (is_asleep(there) and not rests and not before.endswith(STARTING))
     told("start", "%s/%s" % (STACK, name))
@@ -210,6 +213,10 @@ def bring_slot(
     mark(marker, " ".join(begun))
     slept = put_to_sleep(project) if gently and not sleeps and any(one["running"] for one in there) else False
     words = ["--no-start" if sleeps or slept else "--detach"]
+    if drifted:
+        if not all(put_image_back(made[one["service"]], one) for one in there if one["service"] in made):
+            words.append("--pull=always")
+        down(project)  # Compose would keep what names its own digest, whatever else it is
     if not whole:
         words += ["--no-deps", *READS_TURN]
     up(stack, project, SLOT_FILE, "slots/%s.compose.yaml" % name, "slots/%s.env" % name, *words)
@@ -218,7 +225,12 @@ def bring_slot(
         must(run(*stop, seconds=600), "the project %s does not stop" % project)
     if slept is not False and not wake(project):
         raise RefusedError("step-failed", "%s does not wake" % project)
-    mark(marker, wanted)
+    mark(marker, wanted, made_of(containers_of(project)))
+
+
+def put_image_back(was: Json, now: Json) -> bool:
+    """Have a name mean the image that a rollout started, where it means another one now; False if that is gone."""
+    return not has_other_image(was, now) or run("docker", "image", "tag", was["id"], was["image"]).status == 0
 
 
 def make_directory(path: str, owner: os.stat_result) -> None:

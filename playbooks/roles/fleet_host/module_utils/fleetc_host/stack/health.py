@@ -74,8 +74,10 @@ def judged_by_meta(stack: Json, seconds: float = 5) -> Json:
     status, said = get(steering(), "/meta", seconds)
     if status == 0:
         return {"unanswered": ["%s does not answer" % HEALTH_SERVICE]}
-    if status != 200 or not isinstance(said, dict):
+    if status != 200:
         return {}
+    if not isinstance(said, dict):
+        return {"unanswered": ["%s answers no JSON object to /meta" % HEALTH_SERVICE]}
     name = stack["prefix"] + "_SERVICE_IMAGE_TAG"
     wanted = settings_in(STACK_FILES + "/host.env").get(name, "")
     tag, sha = _text(said, "env", name), _text(said, "git", "sha")

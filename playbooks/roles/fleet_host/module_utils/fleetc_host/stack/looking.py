@@ -15,7 +15,8 @@ from ..system import names_in, read, read_json, run
 from .checkout import commit_of, is_managed
 from .firewall import TABLE, firewall_stays
 from .health import judged_stack
-from .parts import HOST_PROJECT, containers_of, digests_in, unit_of_slot, unit_of_stack, units_of_host
+from .made import drift_of_slot
+from .parts import HOST_PROJECT, containers_of, digests_in, made_at, unit_of_slot, unit_of_stack, units_of_host
 
 
 def look_at_stack() -> list[Json]:
@@ -32,6 +33,7 @@ def look_at_stack() -> list[Json]:
     projects = None if containers is None else {one["project"] for one in containers}
     tables = run(NFT, "list", "tables")
     found: list[Json] = []
+    made_again: dict[str, list[str]] = {}
     for name in names:
         if name == "firewall":
             runs = "table inet " + TABLE in tables.out.splitlines() if tables.status == 0 else None
@@ -44,11 +46,14 @@ def look_at_stack() -> list[Json]:
             slot, _, project = name.partition(".")
             environment, arguments, _, turn, _ = digests_in(name, 5)
             runs = None if projects is None else project in projects
-            found.append({**unit_of_slot(slot, project, (environment, arguments), turn), "running": runs})
+            unit = unit_of_slot(slot, project, (environment, arguments), turn)
+            found.append({**unit, "running": runs})
+            own = [one for one in containers or () if one["project"] == project]
+            made_again[unit["node"]] = drift_of_slot(made_at(name), own)
     release = release_at(STACK_FILES)
     wanted = (read_json("%s/%s/.wanted.json" % (RELEASES, release)) if release else None) or {}
     stack = wanted.get("stack")
-    drift = drift_of_stack(release, stack) if stack else {}
+    drift = {**made_again, **(drift_of_stack(release, stack) if stack else {})}
     judged = judged_stack(stack, containers) if stack and containers is not None else {}
     for unit in found:
         if unit["digest"]:

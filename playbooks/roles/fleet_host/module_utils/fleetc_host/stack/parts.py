@@ -10,8 +10,8 @@ marker says what each was started from, in digests:
     slot-NN.PROJECT   the slot's environment, its Compose file, the secrets of host.env, turn.env, its secrets; asleep
                       where the spec lets it sleep
 
-While something is being started, its marker says so instead. A digest of secrets never leaves the host. One more
-marker, reserved, has the ports that are kept free for TURN.
+While something is being started, its marker says so instead. Below the digests, that of a slot has what Docker made.
+A digest of secrets never leaves the host. One more marker, reserved, has the ports that are kept free for TURN.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collections.abc import Iterable
 
 from ..places import POWER, STACK_FILES, STACK_MARKERS, Json, RefusedError
 from ..steps import FIREWALL, HOST, STACK, TURN
-from ..system import hexdigest, must, read, read_json, run, write
+from ..system import hexdigest, must, parsed, read, read_json, run, write
 
 HOST_PROJECT = "vtuber-host"
 """The Compose project of the host's own services, TURN among them."""
@@ -42,6 +42,7 @@ HOST_SERVICES = (TURN_SERVICE, HEALTH_SERVICE, ROTATOR, "vtuber-auto-updater", "
 AWAKE = (HEALTH_SERVICE, ROTATOR)
 """Those that run while the host sleeps: they wake it."""
 
+GAME = "unreal-game"
 READS_TURN = ("unreal-signaling", "recorder-control")
 """The services of a slot that read the settings of TURN."""
 
@@ -57,12 +58,19 @@ STOPPED = (0, 130, 137, 143)
 
 def marker_of(name: str) -> str:
     """What a part of the stack was started from; "" where nobody knows."""
-    return (read("%s/%s" % (STACK_MARKERS, name)) or b"").decode(errors="replace")
+    return (read("%s/%s" % (STACK_MARKERS, name)) or b"").decode(errors="replace").partition("\n")[0]
 
 
-def mark(name: str, text: str) -> None:
-    """Write down what a part of the stack was started from, or that it is being started."""
-    write("%s/%s" % (STACK_MARKERS, name), text.encode())
+def made_at(name: str) -> Json:
+    """What Docker made when a slot was started, by service; empty where nobody knows."""
+    lines = (read("%s/%s" % (STACK_MARKERS, name)) or b"").partition(b"\n")
+    return parsed(lines[2]) or {}
+
+
+def mark(name: str, text: str, made: Json | None = None) -> None:
+    """Write down what a part of the stack was started from and what Docker made, or that it is being started."""
+    below = "\n" + json.dumps(made, sort_keys=True) if made else ""
+    write("%s/%s" % (STACK_MARKERS, name), (text + below).encode())
 
 
 def digests_in(name: str, count: int) -> list[str]:
@@ -124,7 +132,8 @@ def units_of(stack: Json | None) -> list[Json]:
 def containers_of(project: str = "") -> list[Json]:
     """The containers that Compose made for all projects, or for one: name, project, service, state, and so on.
 
-    Those of a command that somebody ran once are left out. Raises where Docker does not answer.
+    `config` is Compose's digest of what it made one from, and `ports` those of the host that one publishes. Those of
+    a command that somebody ran once are left out. Raises where Docker does not answer.
     """
     chosen = "label=com.docker.compose.project" + ("=" + project if project else "")
     what = "Docker does not say which containers there are"
@@ -140,10 +149,21 @@ def containers_of(project: str = "") -> list[Json]:
                 continue
             facts = {"project": labels["com.docker.compose.project"], "service": labels["com.docker.compose.service"]}
             facts.update(name=one["Name"].lstrip("/"), state=state["Status"], code=state["ExitCode"], pid=state["Pid"])
-            found.append({**facts, "running": state["Status"] == "running", "restarts": one["RestartCount"]})
+            facts.update(running=state["Status"] == "running", restarts=one["RestartCount"], id=one.get("Image", ""))
+            facts.update(image=one["Config"].get("Image", ""), config=labels.get("com.docker.compose.config-hash", ""))
+            facts["updated"] = labels.get("com.centurylinklabs.watchtower.enable") == "true"
+            bound = (one.get("HostConfig") or {}).get("PortBindings") or {}
+            found.append(
+                {**facts, "ports": sorted(_host_port(port) for ports in bound.values() for port in ports or ())}
+            )
     except (ValueError, KeyError, TypeError):
         raise RefusedError("step-failed", "%s: %s" % (what, done.words)) from None
     return found
+
+
+def _host_port(binding: Json) -> str:
+    """A port of the host, with the address that it is bound to, if any."""
+    return ":".join(text for text in (binding.get("HostIp"), binding["HostPort"]) if text)
 
 
 def is_asleep(containers: list[Json]) -> bool:
