@@ -282,12 +282,14 @@ def _order(edit: Edit) -> tuple[int, int, list[int]]:
 def _change(table: Any, edit: Edit) -> None:
     """One edit of plain values. Raises KeyError, IndexError or TypeError where it has no place."""
     key: Any = edit.path[-1]
-    value = list(edit.value) if isinstance(edit.value, tuple) else edit.value
+    value: Any = edit.value
+    if isinstance(value, tuple):
+        value = dict(value) if value and isinstance(value[0], tuple) else list(value)
     there = key in table if isinstance(table, dict) else True
-    if there == (edit.action is EditKind.INSERT) or (edit.action is EditKind.RENAME and value in table):
+    if there == (edit.action is EditKind.INSERT):
         raise KeyError(key)
     if edit.action is EditKind.RENAME:
-        table[value] = table.pop(key)
+        table[value] = {**table[value], **table.pop(key)} if value in table else table.pop(key)
     elif edit.action is EditKind.REMOVE:
         del table[key]
     else:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +29,6 @@ from fleetc.fixes import together
 from fleetc.formatting import formatted
 from fleetc.language.sharing import CLASSES, tables
 from fleetc.messages.locate import Located
-from fleetc.messages.text import deeds
 from fleetc.places.diagnostic import Path as KeyPath
 from fleetc.review.why import Shipped
 from fleetc.text.encoders import visible
@@ -232,21 +230,20 @@ class Asking:
         """The fixes of problems in a range, certain ones preferred, of the text as it was checked: none while not."""
         if not question.work.rests:
             return []
-        pages, actions, repairs = self._pages(question), [], question.snapshot.repairs
-        wanted = params.context.only
-        near = [item for item in question.snapshot.located if self._touches(question, item, params.range)]
-        for item in near if _wants(wanted, "quickfix") else ():
+        pages, actions, snapshot = self._pages(question), list[types.CodeAction](), question.snapshot
+        for item, repairs in zip(snapshot.located, snapshot.repairs, strict=True):
+            if not (_wants(params.context.only, "quickfix") and self._touches(question, item, params.range)):
+                continue
             known = [one for one in params.context.diagnostics if one.code == item.diagnostic.code] or None
-            for fix in (item.diagnostic.fix, *item.diagnostic.suggested):
-                if fix is not None and fix in repairs:
-                    title = deeds(item._replace(diagnostic=replace(item.diagnostic, fix=fix)))
-                    edit = self._edit(question, pages, _by_file(question, [repairs[fix]]))
-                    title, sure = visible(title[:1].upper() + title[1:]), fix == item.diagnostic.fix
-                    actions.append(types.CodeAction(title, _FIX, known, is_preferred=sure, edit=edit))
-        actions += self._answers(question, pages, params.range) if _wants(wanted, "quickfix") else []
-        certain = {item.diagnostic.fix for item in question.snapshot.located}
-        every = together({fix: pieces for fix, pieces in repairs.items() if fix in certain})
-        if len(every) > 1 and _wants(wanted, _ALL):
+            for repair in repairs:
+                title = visible(repair.deed[:1].upper() + repair.deed[1:])
+                edit = self._edit(question, pages, _by_file(question, [repair.pieces]))
+                actions.append(types.CodeAction(title, _FIX, known, is_preferred=repair.certain, edit=edit))
+        if _wants(params.context.only, "quickfix"):
+            actions += self._answers(question, pages, params.range)
+        certain = [repair for some in snapshot.repairs for repair in some if repair.certain]
+        every = together({repair.fix: repair.pieces for repair in certain})
+        if len(every) > 1 and _wants(params.context.only, _ALL):
             title = f"Makes {len(every)} certain repairs in all files of the spec"
             edit = self._edit(question, pages, _by_file(question, every.values()))
             actions.append(types.CodeAction(title, kind=_ALL, edit=edit))
