@@ -126,31 +126,31 @@ class Asking:
         known = asks.hover.content_format if asks and asks.hover else None
         return types.MarkupKind.Markdown if types.MarkupKind.Markdown in (known or ()) else types.MarkupKind.PlainText
 
-    def complete(self, question: Question, params: types.CompletionParams) -> types.CompletionList | None:
-        offset = question.ruler.offset(question.page, params.position)
-        suggestions = completion.complete(question.page, offset, question.snapshot)
-        return types.CompletionList(
-            False, [self._item(question, number, suggestion) for number, suggestion in enumerate(suggestions)]
-        )
-
-    def _item(self, question: Question, number: int, suggestion: completion.Suggestion) -> types.CompletionItem:
-        """A suggestion, as a snippet if the editor can: it puts the cursor between brackets. Neovim cuts other text at
+    def complete(self, question: Question, params: types.CompletionParams) -> Plain:
+        """Suggestions, as snippets if the editor can: these put the cursor between brackets. Neovim cuts other text at
         its first space.
         """
         asks = self._server.client_capabilities.text_document
         knows = asks.completion.completion_item if asks and asks.completion else None
         plain = not (knows and knows.snippet_support)
-        text = suggestion.text if plain else f"{_literal(suggestion.text)}$0{_literal(suggestion.closing)}"
-        return types.CompletionItem(
-            visible(suggestion.label),
-            kind=_KINDS[suggestion.kind],
-            detail=visible(suggestion.detail) or None,
-            documentation=visible(suggestion.about) or None,
-            sort_text=f"{number:05}",
-            filter_text=suggestion.found_by or visible(suggestion.label),
-            insert_text_format=types.InsertTextFormat.PlainText if plain else types.InsertTextFormat.Snippet,
-            text_edit=types.TextEdit(question.ruler.range(question.page, suggestion.start, suggestion.end), text),
-        )
+        page, at = question.page, cache(partial(question.ruler.plain_position, question.page))
+
+        def item(number: int, one: completion.Suggestion) -> Plain:
+            text = one.text if plain else f"{_literal(one.text)}$0{_literal(one.closing)}"
+            words = {"detail": visible(one.detail), "documentation": visible(one.about)}
+            return Plain(
+                label=visible(one.label),
+                kind=_KINDS[one.kind].value,
+                **{name: words[name] for name in words if words[name]},
+                sortText=f"{number:05}",
+                filterText=one.found_by or visible(one.label),
+                insertTextFormat=1 if plain else 2,
+                textEdit={"range": {"start": at(one.start), "end": at(one.end)}, "newText": text},
+            )
+
+        offset = question.ruler.offset(page, params.position)
+        suggestions = completion.complete(page, offset, question.snapshot)
+        return Plain(isIncomplete=False, items=[item(number, one) for number, one in enumerate(suggestions)])
 
     # ---------------------------------------------------------------------------------------------------- names
 
