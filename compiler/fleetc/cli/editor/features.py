@@ -16,7 +16,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fleetc.assist import completion, hints, hover, lenses, names
-from fleetc.assist.answers import offered
 from fleetc.assist.names import Target
 from fleetc.assist.page import Page, Spot
 from fleetc.assist.state import Snapshot, alike
@@ -88,14 +87,13 @@ class Asking:
 
         return guarded(answered)
 
-    def _pages(self, question: Question) -> dict[str, Page]:
-        """The texts of the spec, and of its overlays that are open, by the names of their files in messages."""
+    def _pages(self, question: Question, closed: Iterable[Iterable[Source]] = ()) -> dict[str, Page]:
+        """The texts of the spec, and of its overlays that are open or `closed`, by their names in messages."""
         project = question.work.project
-        return {
-            str(path.relative_to(project.directory)): page
-            for work in self._together(question)
-            for path, page in self.desk.pages_of(work)
-        }
+        pages = {source.name: Page(source.text) for sources in closed for source in sources}
+        for work in self._together(question):
+            pages |= {str(path.relative_to(project.directory)): page for path, page in self.desk.pages_of(work)}
+        return pages
 
     def _together(self, question: Question) -> list[Work]:
         """The project of a question, and the others of its spec: with an overlay, or without."""
@@ -172,7 +170,7 @@ class Asking:
         if named is None:
             return []
         document = question.snapshot.document
-        pages = {**_texts_of(self._closed(question)), **self._pages(question)}
+        pages = self._pages(question, self._closed(question))
         spots = list(names.definitions(pages, named[0], document)) if params.context.include_declaration else []
         for name, page in pages.items():
             spots += [(name, spot) for spot in names.references(page, named[0], document)]
@@ -194,7 +192,7 @@ class Asking:
         if question is None or named is None or document is None:
             return None
         closed = await self.desk.think(partial(self._closed, question))
-        pages = {**_texts_of(closed), **self._pages(question)}
+        pages = self._pages(question, closed)
         specs = [*(work.snapshot.sources for work in self._together(question) if work.snapshot.sources), *closed]
         if len(specs) == len(closed):
             raise JsonRpcException("a file of the spec cannot be read", types.LSPErrorCodes.RequestFailed)
@@ -253,7 +251,7 @@ class Asking:
         """What TODO lines in a range offer."""
         start, end = _stretch(question, at)
         name = str(question.path.relative_to(question.work.project.directory))
-        for piece in offered(question.page.text, start, end):
+        for piece in hints.offered(question.page.text, start, end):
             edit = self._edit(question, pages, {name: [piece]})
             yield types.CodeAction(visible(f"Writes {piece[2]}"), _FIX, edit=edit)
 
@@ -366,11 +364,6 @@ def _stretch(question: Question, where: types.Range) -> tuple[int, int]:
 def _literal(text: str) -> str:
     """A text escaped for a snippet."""
     return re.sub(r"[\\$}]", r"\\\g<0>", text)
-
-
-def _texts_of(specs: Iterable[Iterable[Source]]) -> dict[str, Page]:
-    """The texts of several specs by the names of their files."""
-    return {source.name: Page(source.text) for sources in specs for source in sources}
 
 
 def _by_file(question: Question, repairs: Iterable[Iterable[TextEdit]]) -> dict[str, list[names.Piece]]:
