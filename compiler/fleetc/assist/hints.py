@@ -172,7 +172,7 @@ def _entry(block: Block, inner: tuple[OutlineEntry, ...]) -> OutlineEntry:
 
 
 def offered(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
-    """Lines from `start` to `end` like `# TODO key = value  # why`, whose answer is ready: begin, end, and the answer."""
+    """Lines from `start` to `end` like `# TODO key = value  # why` with a ready answer: begin, end, and the answer."""
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", end)
     for line in _OFFER.finditer(text, first, len(text) if last < 0 else last):
