@@ -104,13 +104,19 @@ def apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -
 
 
 def replacements(
-    sources: Sequence[Source], document: Document, fixes: Iterable[Fix]
+    sources: Sequence[Source], document: Document, *groups: Iterable[Fix]
 ) -> dict[Fix, tuple[TextEdit, ...]]:
-    """The pieces of text that make each fix when it is made alone; a fix that would do anything else has none."""
-    sheets = _sheets(sources)
-    located = {fix: _pieces(sheets, _as_said(document, fix)) for fix in dict.fromkeys(fixes)}
-    pieces_of = {fix: pieces for fix, pieces in located.items() if pieces}
-    return {fix: pieces_of[fix] for fix in _sound(sources, document, pieces_of, list(pieces_of))}
+    """The pieces of text that make each fix when it is made alone; a fix that would do anything else has none.
+
+    Those of a group are tried at once, so fixes that exclude each other belong in different ones.
+    """
+    sheets = _sheets(sources) if any(groups) else []
+    found: dict[Fix, tuple[TextEdit, ...]] = {}
+    for group in groups:
+        located = {fix: _pieces(sheets, _as_said(document, fix)) for fix in group if fix not in found}
+        pieces_of = {fix: pieces for fix, pieces in located.items() if pieces}
+        found |= {fix: pieces_of[fix] for fix in _sound(sources, document, pieces_of, list(pieces_of))}
+    return found
 
 
 class Rewriting:

@@ -7,7 +7,6 @@ beside a secret or would write one. Editors, JSON and SARIF show the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from fleetc import fixes
@@ -32,15 +31,14 @@ def repairs(
     located: Sequence[Located], sources: Sequence[Source], document: Document | None
 ) -> list[tuple[Repair, ...]]:
     """The repairs of each diagnostic, the best first."""
-    shown = [_fixes(item) if document is not None else () for item in located]
-    pieces: dict[Fix, tuple[TextEdit, ...]] = {}
-    for rank in range(max(map(len, shown), default=0)):  # those of one rank rarely meet, so they are tried at once
-        wanted = [some[rank] for some in shown if some[rank:] and some[rank] not in pieces]
-        if document is not None and wanted:
-            pieces |= fixes.replacements(sources, document, wanted)
+    if document is None:
+        return [() for _ in located]
+    shown = [_fixes(item) for item in located]
+    ranks = [[some[rank] for some in shown if some[rank:]] for rank in range(max(map(len, shown), default=0))]
+    pieces = fixes.replacements(sources, document, *ranks)
     pieces = {fix: some for fix, some in pieces.items() if all(leaks.may_show(piece.text) for piece in some)}
     return [
-        tuple(Repair(fix, fix == item.diagnostic.fix, _deed(item, fix), pieces[fix]) for fix in some if fix in pieces)
+        tuple(Repair(fix, fix == item.diagnostic.fix, deeds(item, fix), pieces[fix]) for fix in some if fix in pieces)
         for item, some in zip(located, shown, strict=True)
     ]
 
@@ -48,7 +46,3 @@ def repairs(
 def _fixes(item: Located) -> tuple[Fix, ...]:
     certain, suggested = item.diagnostic.fix, item.diagnostic.suggested
     return () if item.withheld or item.primary.hidden else (certain,) if certain is not None else suggested
-
-
-def _deed(item: Located, fix: Fix) -> str:
-    return deeds(item._replace(diagnostic=replace(item.diagnostic, fix=fix)))

@@ -312,7 +312,8 @@ class Asking:
         """A lens at each table, without its words: those are calculated for the visible ones."""
         if question.snapshot.fleet is None:
             return []
-        shown = [block for block in question.page.blocks if block.parts and _has_lens(block.path)]
+        depths = {CLASSES: 3, **dict.fromkeys(tables(), 2)}
+        shown = [one for one in question.page.blocks if one.path and len(one.path) == depths.get(str(one.path[0]))]
         return [
             types.CodeLens(
                 question.ruler.range(question.page, block.start, block.body),
@@ -377,10 +378,6 @@ def _by_file(question: Question, repairs: Iterable[Iterable[TextEdit]]) -> dict[
 
 def _wants(only: Sequence[types.CodeActionKind | str] | None, kind: str) -> bool:
     return not only or any(kind == str(wanted) or kind.startswith(f"{wanted}.") for wanted in only)
-
-
-def _has_lens(path: KeyPath) -> bool:
-    return (len(path) == 2 and path[0] in tables()) or (len(path) == 3 and path[0] == CLASSES)
 
 
 def register(server: Server) -> None:
