@@ -15,7 +15,6 @@ from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
-from fleetc.language.spec import read_spec
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Edit, EditKind, Fix
 from fleetc.policy.judging import Policies
@@ -85,31 +84,39 @@ def apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -
 
     Fixes that meet in one place wait: the first one is made.
     """
-    wanted = list(dict.fromkeys(fixes))
-    applied = _apply(sources, document, wanted)
-    if applied is not None:
-        return applied
-    current, here = tuple(sources), document
-    changes: list[FileRepair] = []
-    for fix in wanted:  # one of them does not do what it should: find the others
-        alone = _apply(current, here, [fix])
-        if alone is None or not alone.changes:
-            continue
-        after, _ = read_spec(alone.sources)
-        if after is not None:
-            current, here = alone.sources, after
-            changes += alone.changes
-    return Applied(current, tuple(changes))
+    located = together(replacements(sources, document, fixes))
+    by_pieces: dict[tuple[TextEdit, ...], Fix] = {}
+    for fix, pieces in located.items():
+        by_pieces.setdefault(pieces, fix)  # members of a class share its line
+    texts = _with(sources, [piece for pieces in by_pieces for piece in pieces])
+    after, _ = read_document(texts)
+    edits = dict.fromkeys(edit for fix in by_pieces.values() for edit in _as_said(document, fix))
+    if by_pieces and (after is None or not _means(document.written, edits, after.raw)):  # each is good alone
+        return apply(sources, document, list(located)[: len(located) // 2])
+    maps = [LineMap(source.text) for source in sources]
+    changes = []
+    for pieces, fix in by_pieces.items():
+        for piece in pieces:
+            line, column = maps[piece.source].position(piece.start)
+            hidden = not (leaks.may_show(maps[piece.source].text(line)) and leaks.may_show(piece.after))
+            changes.append(FileRepair(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
+    return Applied(texts, tuple(changes))
 
 
 def replacements(
-    sources: Sequence[Source], document: Document, fixes: Iterable[Fix]
+    sources: Sequence[Source], document: Document, *groups: Iterable[Fix]
 ) -> dict[Fix, tuple[TextEdit, ...]]:
-    """The pieces of text that make each fix when it is made alone; a fix that would do anything else has none."""
-    sheets = _sheets(sources)
-    located = {fix: _pieces(sheets, _as_said(document, fix)) for fix in dict.fromkeys(fixes)}
-    pieces_of = {fix: pieces for fix, pieces in located.items() if pieces}
-    return {fix: pieces_of[fix] for fix in _sound(sources, document, pieces_of, list(pieces_of))}
+    """The pieces of text that make each fix when it is made alone; a fix that would do anything else has none.
+
+    Those of a group are tried at once, so fixes that exclude each other belong in different ones.
+    """
+    sheets = _sheets(sources) if any(groups) else []
+    found: dict[Fix, tuple[TextEdit, ...]] = {}
+    for group in groups:
+        located = {fix: _pieces(sheets, _as_said(document, fix)) for fix in group if fix not in found}
+        pieces_of = {fix: pieces for fix, pieces in located.items() if pieces}
+        found |= {fix: pieces_of[fix] for fix in _sound(sources, document, pieces_of, list(pieces_of))}
+    return found
 
 
 class Rewriting:
@@ -192,32 +199,6 @@ def _sheets(sources: Sequence[Source]) -> list[Sheet]:
     return [Sheet(index, source.text, Layout(source.text)) for index, source in enumerate(sources)]
 
 
-def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -> Applied | None:
-    """All the fixes that have a place of their own; None when the result is not what they mean."""
-    sheets = _sheets(sources)
-    maps = [LineMap(source.text) for source in sources]
-    chosen: list[TextEdit] = []
-    taken: list[tuple[int, int, int]] = []
-    done: dict[Edit, None] = {}
-    changes: list[FileRepair] = []
-    for fix in fixes:
-        edits = _as_said(document, fix)
-        located = [locate(sheets, edit) for edit in edits]
-        all_pieces = [piece for pieces in located for piece in pieces]
-        repeated = not edits or done.keys() >= {*edits}  # members of a class share its line
-        if repeated or not all(located) or not _take(taken, all_pieces) or all(map(partial(_idle, sheets), all_pieces)):
-            continue
-        chosen += all_pieces
-        done |= dict.fromkeys(edits)
-        for piece in all_pieces:
-            line, column = maps[piece.source].position(piece.start)
-            hidden = not (leaks.may_show(maps[piece.source].text(line)) and leaks.may_show(piece.after))
-            changes.append(FileRepair(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
-    texts = _with(sources, chosen)
-    after, _ = read_document(texts)
-    return Applied(texts, tuple(changes)) if after is not None and _means(document.written, done, after.raw) else None
-
-
 def _take(taken: list[tuple[int, int, int]], pieces: Iterable[TextEdit]) -> bool:
     """Put the pieces among those that are taken, in order; False when one overlaps. Insertions never do."""
     spans = [(piece.source, piece.start, piece.end) for piece in pieces]
@@ -282,12 +263,14 @@ def _order(edit: Edit) -> tuple[int, int, list[int]]:
 def _change(table: Any, edit: Edit) -> None:
     """One edit of plain values. Raises KeyError, IndexError or TypeError where it has no place."""
     key: Any = edit.path[-1]
-    value = list(edit.value) if isinstance(edit.value, tuple) else edit.value
+    value: Any = edit.value
+    if isinstance(value, tuple):
+        value = dict(value) if value and isinstance(value[0], tuple) else list(value)
     there = key in table if isinstance(table, dict) else True
-    if there == (edit.action is EditKind.INSERT) or (edit.action is EditKind.RENAME and value in table):
+    if there == (edit.action is EditKind.INSERT):
         raise KeyError(key)
     if edit.action is EditKind.RENAME:
-        table[value] = table.pop(key)
+        table[value] = {**table[value], **table.pop(key)} if value in table else table.pop(key)
     elif edit.action is EditKind.REMOVE:
         del table[key]
     else:

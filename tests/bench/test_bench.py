@@ -81,7 +81,10 @@ def test_check_is_measured_alone() -> None:
 def test_answers_of_an_editor_are_measured_beside_a_check() -> None:
     report = editor.editor_report(20, 1)
     names = [line.name for line in report.lines]
-    assert names[:2] == ["completion, best", "completion, the first time"] and names[-2] == "check, best"
+    assert names[:2] == ["completion, best", "completion, the first time"] and names[-4::2] == [
+        "check, best",
+        "lens, best",
+    ]
     assert all(0 < line.value < 60 for line in report.lines)
 
 

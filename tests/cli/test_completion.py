@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import select
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from typer.core import TyperGroup
 
 from fleetc.cli.commands import Listed
-from tests.support import ROOT, fleetc
+from tests.support import ROOT, fleetc, killed_on_error
 
 FLEET = ROOT / "inventories/two-regions"
 
@@ -46,6 +50,11 @@ def offered(line: str, where: Path = FLEET) -> list[str]:
         ("init --example du", ["dual-onchain"]),
         ("init --run orch", ["orchestrator"]),
         ("diff --format m", ["markdown"]),
+        ("diff --format=m", ["--format=markdown"]),
+        ("explain codes.mon", ["codes.money", "codes.monitoring"]),
+        ("explain -maxPricePerU", ["-maxPricePerUnit"]),
+        ("why eu-live -maxPricePerU", ["-maxPricePerUnit"]),
+        ("diff --release=v0.9", ["--release=v0.9.0", "--release=v0.9.1"]),
         ("check --over", ["--overlay"]),
         ("streams --stream x", []),
     ],
@@ -79,25 +88,51 @@ def test_a_spec_that_cannot_be_read_offers_nothing_and_says_nothing(text: str | 
 
 
 @pytest.mark.usefixtures("processes")
-def test_bash_with_the_script_that_is_printed(tmp_path: Path) -> None:
-    own = tmp_path / "fleetc"
-    own.write_text(f'#!/bin/sh\nexec {sys.executable} -I -m fleetc "$@"\n')
+def test_tab_in_a_real_bash(tmp_path: Path) -> None:
+    own, rc = tmp_path / "fleetc", tmp_path / "rc"
+    own.write_text(f'#!/bin/sh\nexec {sys.executable} -m fleetc "$@"\n')
     own.chmod(0o755)
-    asked = f"""
-PATH={tmp_path}:$PATH
-source <(_FLEETC_COMPLETE=source_bash fleetc)
-complete -p fleetc
-COMP_WORDS=(fleetc deploy --limit us-)
-COMP_CWORD=3
-_fleetc_completion fleetc
-printf '%s\\n' "${{COMPREPLY[@]}}"
-"""
-    done = subprocess.run(
-        ["bash", "--norc"], input=asked, cwd=FLEET, capture_output=True, text=True, timeout=60, check=False
-    )
-    first, *names = done.stdout.splitlines()
-    assert "-F _fleetc_completion fleetc" in first, done.stderr
-    assert names == ["us-ai", "us-edge", "us-gpu-1", "us-gpu-2"]
+    settings = ("show-all-if-ambiguous on", "enable-bracketed-paste off", "page-completions off", "bell-style none")
+    lines = [
+        f"PATH={tmp_path}:$PATH",
+        *(f"bind 'set {one}'" for one in settings),
+        "bind 'set completion-display-width 0'",
+    ]
+    rc.write_text("\n".join([*lines, "source <(_FLEETC_COMPLETE=source_bash fleetc)", "PS1='$ '", ""]))
+    typed = {
+        "deploy --limit us-": ["us-ai", "us-edge", "us-gpu-1", "us-gpu-2"],
+        "deploy --limit=us-g": ["us-gpu-1", "us-gpu-2"],
+        "diff --format=": ["text", "markdown", "html", "json", "sarif", "github", "junit"],
+        "diff --release=v0.8.": [f"v0.8.{number}" for number in range(12)],
+        "explain codes.mon": ["codes.money", "codes.monitoring"],
+        "explain -maxPri": ["-maxPricePerCapability", "-maxPricePerUnit"],
+    }
+    ours, theirs = pty.openpty()
+    command = ["bash", "--rcfile", str(rc), "-i"]
+    environment = {**os.environ, "TERM": "dumb", "HISTFILE": ""}
+    with killed_on_error(
+        subprocess.Popen(
+            command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=FLEET, env=environment, start_new_session=True
+        )
+    ) as bash:
+        shown_until(ours, "$ ")
+        for line, expected in typed.items():
+            os.write(ours, f"fleetc {line}\t".encode())
+            assert shown_until(ours, "\r\n$ fleetc").split("\r\n")[1:-1] == expected, line
+            os.write(ours, b"\x15\n")  # an empty line instead
+            shown_until(ours, "\r\n$ ")
+        os.write(ours, b"\x04")
+        assert bash.wait(timeout=60) == 0
+
+
+def shown_until(terminal: int, end: str) -> str:
+    """What a terminal shows from now on, until this text."""
+    shown, deadline = "", time.monotonic() + 60
+    while end not in shown and time.monotonic() < deadline:
+        if select.select([terminal], [], [], 0.2)[0]:
+            shown += os.read(terminal, 65536).decode()
+    assert end in shown, shown
+    return shown
 
 
 def test_members_of_counters_and_patterns_are_offered_by_their_own_names(tmp_path: Path) -> None:

@@ -178,9 +178,9 @@ def test_whatever_text_says_it_stays_text() -> None:
 @pytest.mark.parametrize(
     ("rate", "pair"),
     [
-        ("29.97", "fps = 30000, fpsDen = 1001"),
-        ("23.976", "fps = 24000, fpsDen = 1001"),
-        ("12.5", "fps = 25, fpsDen = 2"),
+        ("29.97", "fps = 30000 and fpsDen = 1001"),
+        ("23.976", "fps = 24000 and fpsDen = 1001"),
+        ("12.5", "fps = 25 and fpsDen = 2"),
     ],
 )
 def test_frame_rate_with_a_fraction_leads_to_its_two_numbers(rate: str, pair: str) -> None:

@@ -220,7 +220,7 @@ def _json(rule: str) -> str:
     from tests.policy.support import policies
 
     checked = check_spec([Source("fleet.toml", FLEET)], policies({"many": rule}))
-    return as_json(locate(checked.diagnostics, checked.texts, checked.document), None)
+    return as_json(locate(checked.diagnostics, checked.texts, checked.document))
 
 
 def test_explain_prints_the_docstring(tmp_path: Path) -> None:

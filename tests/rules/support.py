@@ -6,11 +6,16 @@ In: spec texts, or settings as raw TOML. Out: the printed diagnostics (`flagged`
 
 from __future__ import annotations
 
-from fleetc.messages.locate import locate
+import re
+from collections.abc import Sequence
+
+from fleetc.messages.locate import Located, locate
+from fleetc.messages.repairs import Repair, repairs
 from fleetc.messages.text import as_text
 from fleetc.pipeline import Checked, check_spec
-from fleetc.places.diagnostic import Severity
-from fleetc.toml.document import Source
+from fleetc.places.diagnostic import Severity, Span
+from fleetc.toml.document import Source, value_at
+from fleetc.toml.edits import written
 
 _HOSTS = """
 [hosts.edge]
@@ -199,8 +204,31 @@ def _table(header: str, settings: dict[str, str | None]) -> str:
 
 
 def checked(text: str) -> Checked:
-    """What the stages before lowering find."""
-    return check_spec([Source("fleet.toml", text)])
+    """What the stages before lowering find. Each name that a help line asks about is an edit that ends the problem."""
+    found = check_spec([Source("fleet.toml", text)])
+    for item, edits in asked(found):
+        place = item.diagnostic.primary.place
+        assert found.document is not None and not isinstance(place, Span)
+        names = re.findall(r'"([^"]+)"', item.diagnostic.help.partition("did you mean ")[2].partition("?")[0])
+        if item.diagnostic.primary.on_key:  # what the table has already is no name for another key
+            names = [name for name in names if value_at(found.document.raw, (*place[:-1], name)) is None]
+        assert [edit.fix.edits[0].value for edit in edits][: len(names)] == names, item.diagnostic
+        assert all(item.diagnostic not in made(found, [edit]).diagnostics for edit in edits), item.diagnostic
+    return found
+
+
+def asked(found: Checked) -> list[tuple[Located, tuple[Repair, ...]]]:
+    """The problems whose help asks what was meant, each with its edits."""
+    located = locate(found.diagnostics, found.sources, found.document)
+    every = zip(located, repairs(located, found.sources, found.document), strict=True)
+    open_to_edits = [(item, edits) for item, edits in every if not item.primary.hidden and item.primary.path]
+    return [(item, edits) for item, edits in open_to_edits if "did you mean" in item.diagnostic.help]
+
+
+def made(found: Checked, edits: Sequence[Repair]) -> Checked:
+    """The spec once these edits are made."""
+    pieces = [piece for edit in edits for piece in edit.pieces]
+    return check_spec([Source(one.name, written(one.text, at, pieces)) for at, one in enumerate(found.sources)])
 
 
 def printed(text: str, code: str = "") -> str:

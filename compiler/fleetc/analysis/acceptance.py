@@ -285,7 +285,7 @@ def caps_of(fleet: Fleet, scale: Scale, node: Node) -> Caps:
     base = base_price(fleet, paying)
     bound = base.price if base is not None and not soft else None
     caps = Caps({}, {}, scale.cap(name, VIDEO, bound, (*paying.path, "max_price")))
-    for cap in sorted((cap for cap in prices_of(fleet, paying) if cap.work), key=_by_work):
+    for cap in sorted((cap for cap in prices_of(fleet, paying) if cap.work), key=lambda price: price.work):
         model = fleet.models.get(cap.work)
         goods = (model.pipeline, model.id) if model else (cap.work, "")
         entry = scale.cap(name, goods, None if soft else cap.price, cap.path)
@@ -294,10 +294,6 @@ def caps_of(fleet: Fleet, scale: Scale, node: Node) -> Caps:
         else:
             caps.pipelines[cap.work] = entry
     return caps
-
-
-def _by_work(price: NodePrice) -> str:
-    return price.work
 
 
 def _by_buyer(price: NodePrice) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""What an editor shows beside the text: values that tables take from classes, the parts of amounts, the outline.
+"""What an editor shows beside the text: what tables take from classes, parts of amounts, the outline, TODO answers.
 
 In: a page, a stretch of it, and the last document. Out: plain values with offsets. Only what is in the stretch is read.
 """
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+import tomli
+
 from fleetc.assist.hover import field_at
 from fleetc.assist.page import Block, Page
 from fleetc.language.sharing import CLASSES, DEFAULTS, LIKE, in_the_language, tables
@@ -19,6 +21,7 @@ from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Document, value_at
 
+_OFFER = re.compile(r"^[ \t]*#[ \t]*TODO ([A-Za-z_][A-Za-z0-9_.]* = .*)$", re.MULTILINE)
 _LONGEST = 90
 _MEMBERS = 3
 _AMOUNT = re.compile(r"[0-9][0-9_]*(?:\.[0-9]+)?|[A-Za-z]+|[/%]")
@@ -163,3 +166,27 @@ def _entry(block: Block, inner: tuple[OutlineEntry, ...]) -> OutlineEntry:
     name = ".".join(map(str, block.path))
     end = inner[-1].end if inner else block.end
     return OutlineEntry(visible(name), block.start, block.body, end, inner)
+
+
+# --------------------------------------------------------------------------------------------------- TODO comments
+
+
+def offered(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
+    """Lines from `start` to `end` like `# TODO key = value  # why` with a ready answer: begin, end, and the answer."""
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", end)
+    for line in _OFFER.finditer(text, first, len(text) if last < 0 else last):
+        place = line[1].find("  # ")
+        while place >= 0 and not _is_answer(line[1][:place]):
+            place = line[1].find("  # ", place + 1)
+        if place >= 0:
+            yield line.start(), line.end(), line[1][:place]
+
+
+def _is_answer(text: str) -> bool:
+    """Whether a text is one key with a ready value; dots are for you to fill in."""
+    try:
+        tomli.loads(text)
+    except tomli.TOMLDecodeError:
+        return False
+    return "..." not in text

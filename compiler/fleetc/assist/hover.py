@@ -145,11 +145,8 @@ def _origin(path: Path, document: Document) -> str:
 
 def _inherited(path: Path, value: dict[str, Any], document: Document) -> Iterator[str]:
     """The values of a table that it takes from elsewhere."""
-    lines = []
-    for key, inner in value.items():
-        at = document.said_at((*path, key))
-        if at and at[:2] != path[:2]:
-            lines.append(f"- {markdown_span(key)} = {code(inner)}{_origin((*path, key), document)}")
+    taken = [key for key in value if document.said_at((*path, key))[:2] not in ((), path)]
+    lines = [f"- {markdown_span(key)} = {code(value[key])}{_origin((*path, key), document)}" for key in taken]
     if lines:
         more = [f"- and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
         yield "\n".join(["Taken from elsewhere:", "", *lines[:_SHOWN], *more])

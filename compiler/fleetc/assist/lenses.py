@@ -44,22 +44,25 @@ def reach(
     if not wanted():
         return None
     reaches: dict[Path, Reach] = {}
-    tables_of: dict[Path, Path] = {}
+    tables: dict[Path, Path] = {}
     blueprint = lower.lower(fleet)
     drafts = formats.Drafts(blueprint, *shipped, document.sources)
     for host in blueprint.hosts:
         if not wanted():
             return None
         for draft in drafts.of_host(host):
-            process = service_of(draft.path)
-            for line in draft.lines():
-                tables = set()
-                for origin in (*line.origins, *line.presence):
-                    for path in origin.paths:
-                        if path not in tables_of:
-                            tables_of[path] = table_of(document.said_at(path) or path)
-                        tables.add(tables_of[path])
-                for table in tables:
+            process, lines = service_of(draft.path), draft.lines()
+            known: dict[int, set[Path]] = {}  # of groups of origins, which many lines share
+            for line in lines:
+                found = set[Path]()
+                for group in (line.origins, *line.deciding):
+                    if id(group) not in known:
+                        paths = {path for origin in group for path in origin.paths}
+                        for path in [path for path in paths if path not in tables]:
+                            tables[path] = table_of(document.said_at(path) or path)
+                        known[id(group)] = {tables[path] for path in paths}
+                    found |= known[id(group)]
+                for table in found:
                     table_reach = reaches.setdefault(table, Reach())
                     table_reach.lines += 1
                     if process is not None:

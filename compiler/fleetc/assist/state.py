@@ -12,7 +12,6 @@ from datetime import date
 from itertools import takewhile
 from typing import Any
 
-from fleetc import fixes
 from fleetc.analysis.capacity import capacity
 from fleetc.analysis.demand import GpuLoad
 from fleetc.assist.page import Page
@@ -20,18 +19,17 @@ from fleetc.blueprint.market import MarketTables
 from fleetc.language.fleet import Fleet
 from fleetc.lower.market import lower_market
 from fleetc.messages.locate import Located, locate
+from fleetc.messages.repairs import Repair, repairs
 from fleetc.pipeline import check_spec
-from fleetc.places.diagnostic import Fix, Path
+from fleetc.places.diagnostic import Path
 from fleetc.policy.judging import Policies
-from fleetc.text import leaks
 from fleetc.toml.document import REMOVE, Document, Source
-from fleetc.toml.edits import TextEdit
 from fleetc.toml.scan import parse_key
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One check. `sources` are the texts that `located` and `repairs` are about.
+    """One check. `sources` are the texts that `located` is about, and `repairs` those of each.
 
     `document` is that of `readable`, the last texts that could be read, and `fleet` that of the last sound ones.
     `loads`, by the path of the GPU, and `market` are of the last texts that made a fleet, even one with errors of
@@ -41,7 +39,7 @@ class Snapshot:
 
     sources: tuple[Source, ...] = ()
     located: tuple[Located, ...] = ()
-    repairs: Mapping[Fix, tuple[TextEdit, ...]] = field(default_factory=dict)
+    repairs: tuple[tuple[Repair, ...], ...] = ()
     readable: tuple[Source, ...] = ()
     document: Document | None = None
     fleet: Fleet | None = None
@@ -83,7 +81,7 @@ def check(sources: Sequence[Source], policies: Policies | None, today: date, bef
     return Snapshot(
         tuple(sources),
         located,
-        _repairs(sources, checked.document, located) if checked.document is not None else {},
+        tuple(repairs(located, sources, checked.document)),
         tuple(sources) if checked.document is not None else before.readable,
         checked.document or before.document,
         checked.fleet or before.fleet,
@@ -139,13 +137,3 @@ def caused(item: Located, overlay: str, page: Page) -> Located:
         file=overlay, line=line * (best > 1), column=column, end_line=end_line, end_column=end_column, note=note
     )
     return item._replace(primary=place, related=(item.primary, *item.related))
-
-
-def _repairs(
-    sources: Sequence[Source], document: Document, located: Sequence[Located]
-) -> Mapping[Fix, tuple[TextEdit, ...]]:
-    """The fixes that may be shown, certain or suggested: none that stands beside a secret, or that would write one."""
-    shown = [item.diagnostic for item in located if not item.withheld and not item.primary.hidden]
-    wanted = [fix for one in shown for fix in (one.fix, *one.suggested) if fix is not None]
-    replacements = fixes.replacements(sources, document, wanted) if wanted else {}
-    return {fix: pieces for fix, pieces in replacements.items() if all(leaks.may_show(piece.text) for piece in pieces)}

@@ -6,6 +6,8 @@ here, because typer has its own click in some releases and the package of that n
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
@@ -75,6 +77,12 @@ class TakesFlags(OneCommand):
         """Read -h as --help where it stands alone, and not behind --."""
         end = args.index("--") if "--" in args else len(args)
         return super().parse_args(ctx, ["--help" if arg == "-h" else arg for arg in args[:end]] + args[end:])
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """What a shell offers: options, and flags of the node."""
+        arguments = [parameter for parameter in self.params if parameter.param_type_name == "argument"]
+        flags = [item for argument in arguments for item in argument.shell_complete(ctx, incomplete)]
+        return [*super().shell_complete(ctx, incomplete), *flags]
 
 
 class Listed(NamedTuple):
@@ -279,6 +287,13 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments. A shell that asks for the first word has none, and then typer need not read its own."""
         return [] if ctx.resilient_parsing and not args else super().parse_args(ctx, args)
+
+    def _main_shell_completion(self, *args: Any, **kwargs: Any) -> None:
+        if "_FLEETC_COMPLETE" in os.environ or any(word.endswith("-completion") for word in sys.argv[1:2]):
+            from fleetc.cli.shared.completing import prepare
+
+            prepare()
+        super()._main_shell_completion(*args, **kwargs)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """What a shell offers: commands with their summaries, without loading any."""

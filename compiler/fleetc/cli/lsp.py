@@ -22,8 +22,8 @@ def lsp() -> None:
         wrong_usage("the language server needs the package pygls: pip install 'fleetc[lsp]'")
     import logging
 
-    from fleetc.cli.editor import features, following
-    from fleetc.cli.editor.server import Server
+    from fleetc.cli.editor import features
+    from fleetc.cli.editor.server import Server, follow
 
     gc.freeze()  # what is imported stays
     gc.enable()  # it lives long
@@ -33,6 +33,6 @@ def lsp() -> None:
     with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answered:
         os.dup2(2, 1)  # other prints do not disturb the protocol
         server = Server()
-        following.register(server)
+        follow(server)
         features.register(server)
         server.start_io(requests, answered)

@@ -7,7 +7,6 @@ and by other writers of JSON and numbers.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -172,8 +171,4 @@ def without_hidden(text: str) -> str:
     """JSON text with its hidden characters escaped: they only occur in strings, because all other JSON is visible."""
     if text.isascii() and "\x7f" not in text:
         return text
-    return HIDDEN.sub(_escaped, text)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return json.dumps(match[0])[1:-1]
+    return HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)

@@ -8,7 +8,6 @@ one file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, BlueprintFile, HostBlueprint, Service, StackBlueprint
 from fleetc.emit.artifacts import json_document, json_lines, tables_of
@@ -122,7 +121,10 @@ class Draft:
         if self._presence is None:
             return self.body.lines()
         there = (self._presence,)
-        return [replace(line, deciding=(*line.deciding, there)) for line in self.body.lines()]
+        return [
+            TracedLine(text, origins, (*deciding, there), template, number)
+            for text, origins, deciding, template, number in self.body.lines()
+        ]
 
 
 def origins_of(files: Iterable[Draft]) -> Origins:

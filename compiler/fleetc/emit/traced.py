@@ -7,8 +7,7 @@ In: values and their origins. Out: `Traced` for the views of templates, `TracedL
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from fleetc.places.origin import Origin
 
@@ -22,8 +21,7 @@ Line = tuple[str, Origins]
 """A line written by code, without its line end, and the origins of its values; or several related lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class TracedLine:
+class TracedLine(NamedTuple):
     """A line of an artifact without its line end.
 
     `origins` are those of the values on it, without repetition; `deciding`, in groups, those that decide whether the

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from fleetc.emit.traced import Origins, Traced, TracedLine, origins_in, together
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from jinja2 import nodes
 
 
-@runtime_checkable
 class Body(Protocol):
     """The content of a file, in two readings: its text, and its lines with their origins."""
 
@@ -59,7 +58,7 @@ class Recorder:
     def _value(self, encode: Callable[[object], object], value: object, line: int) -> None:
         deciding = self._deciding[-1]
         inner = value.value if isinstance(value, Traced) else value
-        if isinstance(inner, Body):
+        if hasattr(inner, "lines"):  # a Body; asking for the protocol takes most of the time
             for each in inner.lines():
                 origins = (*each.origins, *each.presence)
                 self._pieces.append(_Piece(f"{each.text}\n", origins, deciding, line, False))

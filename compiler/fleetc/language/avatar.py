@@ -138,10 +138,6 @@ def _some_slots(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
     return slots
 
 
-def _is_count(value: Any) -> str:
-    return "list" if isinstance(value, list | tuple) else "count"
-
-
 SlotGpu = Annotated[
     int | str,
     Parsed(_slot_gpu),
@@ -212,7 +208,7 @@ class Avatars(Base):
             WithJsonSchema({"type": "integer", "minimum": 1, "maximum": HIGHEST_SLOT + 1}),
             Tag("count"),
         ],
-        Discriminator(_is_count),
+        Discriminator(lambda value: "list" if isinstance(value, list | tuple) else "count"),
     ] = Field(description="The slots, or just their number; avatars are then named after the table: stage-0, stage-1.")
     gpu: SlotGpu | None = Field(None, description='GPU of the slots that do not name one, or "all".', examples=[0])
     game_command: Flag = Field(

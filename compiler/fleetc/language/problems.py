@@ -17,7 +17,7 @@ from typing import Any, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from fleetc.language.fleet import NEWEST, NODE_TABLES
+from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet
 from fleetc.language.rows import flag_called, in_the_spec
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, Value, error, fix_insert, fix_rename, fix_set
 from fleetc.text import leaks
@@ -94,7 +94,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
     last = str(path[-1]) if path else ""
     secret = _says_secret(path)
     if kind == "extra_forbidden":
-        keys = _known_keys(root, path[:-1])
+        keys = known_keys(path[:-1], root)
         model = _model_at(root, path[:-1])
         assigned = getattr(model, "assigned", {})
         if last in assigned:
@@ -102,7 +102,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
             return error("assigned-by-service", f"only the service sets {last}", place, help=assigned[last])
         meant, near = same_but_for_spelling(last, keys), suggestions.near(last, keys)
         certain = meant and meant not in _value(path[:-1], raw)
-        found = error(
+        return error(
             "unknown-key",
             f'there is no key "{last}" here',
             Label(path, on_key=True, secret=_says_secret(path, keys)),
@@ -113,8 +113,6 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
             or suggestions.listed(keys),
             fix=fix_rename(path, meant) if certain else None,
         )
-        free = [key for key in near if key not in _value(path[:-1], raw)] if not certain else []
-        return replace(found, suggested=tuple(fix_rename(path, key) for key in free))
     if kind == "missing":
         table = ".".join(map(str, path[:-1])) or "the spec"
         known = f"add {_header(root, path) or last}: {_description(root, path)}".rstrip(": ")
@@ -166,7 +164,7 @@ def _elsewhere(key: str, path: Path, root: type[BaseModel]) -> str:
     """Other tables that have a misplaced key; "" for none, or more than a few."""
     if len(path) != 3 or path[0] not in NODE_TABLES:
         return ""
-    tables = [name for name in NODE_TABLES if name != path[0] and key in _known_keys(root, (name, ""))]
+    tables = [name for name in NODE_TABLES if name != path[0] and key in known_keys((name, ""), root)]
     return f"{key} is a key of {' and '.join(tables)}" if 0 < len(tables) <= _TABLES_SHOWN else ""
 
 
@@ -265,10 +263,11 @@ def _model_at(root: type[BaseModel], path: Path) -> type[BaseModel] | None:
         if field is not None:
             models = _models_of(field.annotation)
             here = models[0] if models else None
-    return here
+    return None if named else here
 
 
-def _known_keys(root: type[BaseModel], path: Path) -> tuple[str, ...]:
+def known_keys(path: Path, root: type[BaseModel] = Fleet) -> tuple[str, ...]:
+    """The keys that the language knows in the table at a path; none where it takes any."""
     model = _model_at(root, path)
     return _keys_of(model) if model else ()
 

@@ -7,7 +7,6 @@ up any name without asking whether it exists.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from fleetc.language.answers import once_for_all
@@ -19,7 +18,7 @@ from fleetc.language.quantities import EthAddress, QuantityError, parse_eth_addr
 from fleetc.language.runner_references import check_runners
 from fleetc.language.signer import Signer
 from fleetc.language.worker import AiWorker, Transcoder
-from fleetc.places.diagnostic import Diagnostic, Fix, Label, Path, error, fix_rename, fix_set
+from fleetc.places.diagnostic import Diagnostic, Fix, Label, Path, error, fix_rename
 from fleetc.text.suggestions import asked, one_of, same_but_for_spelling
 from fleetc.upstream import NETWORKS, PIPELINES
 from fleetc.upstream.avatar import HIGHEST_SLOT
@@ -58,7 +57,14 @@ def check_references(fleet: Fleet) -> list[Diagnostic]:
 
 
 def _unknown(
-    fleet: Fleet, what: str, name: str, path: Path, known: Collection[str], otherwise: str = "", fix: Fix | None = None
+    fleet: Fleet,
+    what: str,
+    name: str,
+    path: Path,
+    known: Collection[str],
+    otherwise: str = "",
+    fix: Fix | None = None,
+    on_key: bool = False,
 ) -> Diagnostic:
     if "{" in name:
         message, advice = f'there is no {what} "{name}"', "a list takes one counter in a name, such as name-{1..4}"
@@ -72,11 +78,9 @@ def _unknown(
         help_line = f'did you mean "{lone}", the only unused {what}{f", or {others}" if others else ""}?'
     else:
         help_line = asked(near) or otherwise or fleet.suggestions.listed(known) or f"define {what} {name}"
-    written = fix_rename if path[-1] == name else fix_set
-    names = dict.fromkeys((lone, *near) if lone and fleet.suggestions.left else near)
-    suggested = tuple(written(path, meant) for meant in names)
-    found = error("unknown-reference", f'there is no {what} "{name}"', Label(path), help=help_line, fix=fix)
-    return replace(found, suggested=suggested if fix is None else ())
+    return error(
+        "unknown-reference", f'there is no {what} "{name}"', Label(path, on_key=on_key), help=help_line, fix=fix
+    )
 
 
 @once_for_all
@@ -231,7 +235,7 @@ def _gateway(fleet: Fleet, node: Node, settings: Gateway) -> Iterator[Diagnostic
         )
     for name in settings.min_runner_versions:
         if name not in fleet.models:
-            yield _unknown(fleet, "model", name, (*node.path, "min_runner_versions", name), fleet.models)
+            yield _unknown(fleet, "model", name, (*node.path, "min_runner_versions", name), fleet.models, on_key=True)
 
 
 def _streams(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -283,7 +287,7 @@ def _buyer(fleet: Fleet, node: Node, settings: Buyer) -> Iterator[Diagnostic]:
             meant = same_but_for_spelling(name, PIPELINES)
             certain = meant and meant not in settings.max_model_prices and meant not in fleet.models
             fix = fix_rename(path, meant) if certain else None
-            yield _unknown(fleet, "model or pipeline", name, path, priced, fix=fix)
+            yield _unknown(fleet, "model or pipeline", name, path, priced, fix=fix, on_key=True)
 
 
 @once_for_all
@@ -309,6 +313,7 @@ def _gateway_prices(fleet: Fleet, prices: Mapping[str, object], table: Path) -> 
                 path,
                 fleet.gateways,
                 "write the name of a gateway here, or an account address",
+                on_key=True,
             )
         elif not _has_account(fleet, name):
             signed = fleet.gateways[name].remote_signer is not None

@@ -35,7 +35,7 @@ def whole_rate(value: Any) -> Any:
     exact, ntsc = Fraction(value), Fraction(round(value * 1001 / 1000) * 1000, 1001)
     rate = ntsc if abs(exact - ntsc) < Fraction(1, 100) else exact.limit_denominator(10**6)
     words = "fps is a whole number that fpsDen divides"
-    raise refuse(words, f"write fps = {rate.numerator}, fpsDen = {rate.denominator}")
+    raise refuse(words, f"write fps = {rate.numerator} and fpsDen = {rate.denominator}")
 
 
 Bitrate = Annotated[Integer, BeforeValidator(parse_bitrate), Unit("bits / s")]

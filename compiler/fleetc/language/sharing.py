@@ -269,7 +269,12 @@ class _Work:
         said = value_at(self.document.raw, like)
         names = [said] if isinstance(said, str) else said
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-            self._error("class-unknown", "like takes the name of a class, or several", like, 'write like = "gpu-box"')
+            self._error(
+                "class-unknown",
+                "like takes the name of a class, or several",
+                like,
+                'name one, such as like = "gpu-box"',
+            )
             return ()
         found: list[Path] = []
         for name in reversed(names):

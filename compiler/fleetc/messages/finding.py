@@ -114,6 +114,12 @@ def _of_service(title: str, field: Field, advice: str, sheet: Sheet) -> Iterator
 # -------------------------------------------------------------------------------------------------------- unknown
 
 
+def words() -> list[str]:
+    """Each word that has a page, once: nodes is a topic and a table."""
+    topics = (f"{CODES}.{topic}" for topic in code_topics())
+    return list(dict.fromkeys([*pages(), *names(), *code_topics(), *topics, *FLAGS]))
+
+
 def _unknown(word: str) -> str:
     """The message about a word that nothing has: near names come from the deepest table that it names."""
     parts = [str(part) for part in parse_key(word) or ()]
@@ -122,8 +128,7 @@ def _unknown(word: str) -> str:
         if deepest is not None:
             return _not_below(*deepest, parts[end:])
     lost = "fleetc explain lists the tables and topics, and --search TEXT finds words"
-    topics = (f"{CODES}.{topic}" for topic in code_topics())
-    known = list(dict.fromkeys([*pages(), *names(), *code_topics(), *topics, *FLAGS]))  # nodes is a topic and a table
+    known = words()
     advice = did_you_mean(word, known, did_you_mean(word.lower(), known, lost))
     return f'there is no table, field, code or flag "{word}"; {advice}'
 

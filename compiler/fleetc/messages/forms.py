@@ -70,7 +70,7 @@ def written(
     if form is Format.json:
         from fleetc.messages.json import as_json
 
-        return as_json(located, more)
+        return as_json(located, sources, document, more)
     if form is Format.sarif:
         from fleetc.messages.sarif import as_sarif
 

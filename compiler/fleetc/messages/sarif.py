@@ -1,7 +1,7 @@
 """Diagnostics as a SARIF 2.1.0 log, for code scanning services and editors.
 
 In: located diagnostics, the sources and, when it was read, the document. Out: JSON text. Columns count characters,
-which the log declares; the rules carry the pages of `fleetc explain`, and certain repairs come as replacements of text.
+which the log declares; the rules carry the pages of `fleetc explain`, and repairs are replacements of text.
 Called by `forms.py`.
 """
 
@@ -13,14 +13,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fleetc import fixes
 from fleetc.messages.explain import pages
 from fleetc.messages.locate import NAMES, Located, Place
-from fleetc.messages.text import deeds
-from fleetc.text import leaks
+from fleetc.messages.repairs import Repair, repairs
 from fleetc.text.encoders import sarif_text, uri_path
 from fleetc.toml.document import Document, LineMap, Source
-from fleetc.toml.edits import TextEdit
 from fleetc.version import __version__
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -43,9 +40,10 @@ def as_sarif(
     }
     results: list[dict[str, Any]] = []
     seen: Counter[str] = Counter()
-    for item, fix in zip(located, _fixes(located, sources, document), strict=True):
-        identity = _identity(item)
-        results.append(_result(item, sources, codes, fix, _fingerprint(identity, seen[identity])))
+    maps = [LineMap(source.text) for source in sources]
+    for item, some in zip(located, repairs(located, sources, document), strict=True):
+        identity, edits = _identity(item), [_fix(repair, sources, maps) for repair in some]
+        results.append(_result(item, sources, codes, edits, _fingerprint(identity, seen[identity])))
         seen[identity] += 1
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
@@ -67,7 +65,7 @@ def _rules(codes: Sequence[str], located: Sequence[Located], more: Mapping[str, 
 
 
 def _result(
-    item: Located, sources: Sequence[Source], codes: Sequence[str], fix: list[dict[str, Any]], fingerprint: str
+    item: Located, sources: Sequence[Source], codes: Sequence[str], edits: list[dict[str, Any]], fingerprint: str
 ) -> dict[str, Any]:
     diagnostic = item.diagnostic
     words = [diagnostic.message, f"help: {diagnostic.help}"] if diagnostic.help else [diagnostic.message]
@@ -84,7 +82,7 @@ def _result(
             {"id": number, **_location(place, sources), "message": {"text": sarif_text(place.note or "see also")}}
             for number, place in enumerate(item.related)
         ]
-    return {**result, "fixes": fix} if fix else result
+    return {**result, "fixes": edits} if edits else result
 
 
 def _location(place: Place, sources: Sequence[Source]) -> dict[str, Any]:
@@ -111,27 +109,9 @@ def _fingerprint(identity: str, repeated: int) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def _fixes(
-    located: Sequence[Located], sources: Sequence[Source], document: Document | None
-) -> list[list[dict[str, Any]]]:
-    """For each diagnostic the fixes to show: none, or the certain one, unless a secret stands near it."""
-    if document is None:
-        return [[] for _ in located]
-    wanted = [item.diagnostic.fix for item in located if item.diagnostic.fix is not None]
-    replacements = fixes.replacements(sources, document, wanted) if wanted else {}
-    maps = [LineMap(source.text) for source in sources] if replacements else []
-    shown: list[list[dict[str, Any]]] = []
-    for item in located:
-        fix = item.diagnostic.fix
-        pieces = replacements.get(fix, ()) if fix is not None else ()
-        hidden = item.withheld or item.primary.hidden or not all(leaks.may_show(piece.text) for piece in pieces)
-        shown.append([] if hidden or not pieces else [_fix(deeds(item), pieces, sources, maps)])
-    return shown
-
-
-def _fix(deed: str, pieces: Sequence[TextEdit], sources: Sequence[Source], maps: Sequence[LineMap]) -> dict[str, Any]:
+def _fix(repair: Repair, sources: Sequence[Source], maps: Sequence[LineMap]) -> dict[str, Any]:
     changes: dict[int, list[dict[str, Any]]] = {}
-    for piece in pieces:
+    for piece in repair.pieces:
         line, column = maps[piece.source].position(piece.start)
         end_line, end_column = maps[piece.source].position(piece.end)
         region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
@@ -140,7 +120,8 @@ def _fix(deed: str, pieces: Sequence[TextEdit], sources: Sequence[Source], maps:
             replacement["insertedContent"] = {"text": piece.text}
         changes.setdefault(piece.source, []).append(replacement)
     return {
-        "description": {"text": sarif_text(f"fleetc check --fix {deed}")},
+        "description": {"text": sarif_text(f"{'fleetc check --fix' if repair.certain else 'this edit'} {repair.deed}")},
+        "properties": {"certain": repair.certain},
         "artifactChanges": [
             {"artifactLocation": {"uri": uri_path(sources[number].name)}, "replacements": replacements}
             for number, replacements in sorted(changes.items())

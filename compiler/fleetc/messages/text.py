@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from fleetc.messages.locate import NAMES, Located, Place
-from fleetc.places.diagnostic import Diagnostic, Edit, EditKind, Severity
+from fleetc.places.diagnostic import Diagnostic, Edit, EditKind, Fix, Severity
 from fleetc.text import leaks
 from fleetc.text.encoders import plain_output, visible
 from fleetc.toml.edits import toml_key, toml_value
@@ -61,14 +61,13 @@ def block(item: Located, colour: bool = False) -> list[str]:
     if diagnostic.help:
         lines += [f"{' ' * width} = help: {plain_output(diagnostic.help)}"]
     if diagnostic.fix is not None:
-        lines += [f"{' ' * width} = fix: fleetc check --fix {plain_output(deeds(item))}"]
+        lines += [f"{' ' * width} = fix: fleetc check --fix {plain_output(deeds(item, diagnostic.fix))}"]
     return lines
 
 
-def deeds(item: Located) -> str:
-    """What the fix of a diagnostic does, as the end of a sentence, without secrets."""
-    fix = item.diagnostic.fix
-    shown = ", ".join(map(_deed, fix.edits)) if fix is not None else ""
+def deeds(item: Located, fix: Fix) -> str:
+    """What a fix of a diagnostic does, as the end of a sentence, without secrets."""
+    shown = ", ".join(map(_deed, fix.edits))
     return "writes this value in the right form" if item.withheld or not leaks.may_show(shown) else shown
 
 

@@ -56,8 +56,8 @@ class EditKind(StrEnum):
     REMOVE = "remove"
 
 
-Value = str | bool | int | Decimal | date | tuple[str, ...]
-"""What an edit may write: text, true or false, a number, a day, or a list of texts."""
+Value = str | bool | int | Decimal | date | tuple[str | int, ...] | tuple[tuple[str, str], ...]
+"""What an edit may write: text, true or false, a number, a day, a list, or a table in braces of pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +101,10 @@ class Diagnostic:
     """A message: `code` is a stable slug, `message` one sentence, `help` what to write instead.
 
     `fix` is there only when the repair is certain; `fleetc check --fix` makes it. `suggested` are the fixes that the
-    help line asks about: editors offer them, and nothing makes them by itself. `doubted` is set on an error that may be
-    a false alarm: only such an error can be silenced, by exactly this path. On a warning that points into the text, it
-    is the path that the warning speaks of, for silences too. `members` are the tables that share the problem because
-    one line makes them all.
+    help line offers, read by `messages/offers.py`: nothing makes them by itself. `doubted` is set on an error that may
+    be a false alarm: only such an error can be silenced, by exactly this path. On a warning that points into the
+    text, it is the path that the warning speaks of, for silences too.
+    `members` are the tables that share the problem because one line makes them all.
     """
 
     code: str

@@ -369,12 +369,7 @@ def mermaid_label(*lines: str) -> str:
 
 def plain_output(value: str) -> str:
     """The visible form as one line of a CI log: a runner finds no `::command` and no `##[command]` in it."""
-    return _RUNNER_COMMAND.sub(_break_command, visible(value))
-
-
-def _break_command(match: re.Match[str]) -> str:
-    # Half of the marker is shown as its code, as hidden characters are.
-    return r"\x23" if match[0] == "#" else match[1] + r"\x3a"
+    return _RUNNER_COMMAND.sub(lambda match: r"\x23" if match[0] == "#" else match[1] + r"\x3a", visible(value))
 
 
 _JSON_COMMAND = re.compile(r"#(?=#\w*\[)")

@@ -57,6 +57,8 @@ def toml_value(value: Value, quote: str = '"') -> str:
         return format(value, "f") if value != value.to_integral_value() else f"{value:.1f}"
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
+        return f"{{ {', '.join(f'{toml_key(key)} = {toml_value(inner)}' for key, inner in value)} }}"
     if isinstance(value, tuple):
         return f"[{', '.join(map(toml_value, value))}]"
     if quote == "'" and value.isprintable() and "'" not in value:
@@ -91,7 +93,8 @@ def locate(sheets: Sequence[Sheet], edit: Edit) -> list[TextEdit]:
             found = _remove(sheet, edit.path)
         if found is not None:
             return [found]
-    return []
+    above = [_insert_above(sheet, edit) for sheet in reversed(sheets) if edit.action is EditKind.INSERT]
+    return [found for found in above if found is not None][:1]
 
 
 def written(text: str, index: int, pieces: Iterable[TextEdit]) -> str:
@@ -182,6 +185,18 @@ def _insert_dotted(sheet: Sheet, table: Path, key: str, value: str) -> TextEdit 
     if last.inline:
         return TextEdit(sheet.number, last.end, last.end, f", {line}", "", shown)
     return _new_line(sheet, last, line, shown)
+
+
+def _insert_above(sheet: Sheet, edit: Edit) -> TextEdit | None:
+    """With a header of its own, above those below it: for a table that only these imply."""
+    table = edit.path[:-1]
+    below = next((one for one in sheet.layout.ordered if one.path[: len(table)] == table), None)
+    if below is None:
+        return None
+    at, shown = _line_start(sheet.text, below.start), f"{toml_key(str(edit.path[-1]))} = {toml_value(edit.value)}"
+    return TextEdit(
+        sheet.number, at, at, f"[{'.'.join(toml_key(str(part)) for part in table)}]\n{shown}\n\n", "", shown
+    )
 
 
 def _gap(sheet: Sheet, width: int, pairs: Sequence[Statement]) -> str:

@@ -187,5 +187,5 @@ def _checked(project: Project, texts: projects.Open, before: Snapshot) -> Snapsh
         read = projects.read(project, texts)
     except FilesError as problem:
         item = outside(problem.code, problem.message, problem.help, problem.path)
-        return replace(before, sources=(), located=(item,), repairs={}, sound=False, read=False, whole=False)
+        return replace(before, sources=(), located=(item,), repairs=((),), sound=False, read=False, whole=False)
     return state.check(read.sources, read.policies, read.today, before)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +16,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fleetc.assist import completion, hints, hover, lenses, names
-from fleetc.assist.answers import offered
 from fleetc.assist.names import Target
 from fleetc.assist.page import Page, Spot
 from fleetc.assist.state import Snapshot, alike
@@ -30,7 +28,6 @@ from fleetc.fixes import together
 from fleetc.formatting import formatted
 from fleetc.language.sharing import CLASSES, tables
 from fleetc.messages.locate import Located
-from fleetc.messages.text import deeds
 from fleetc.places.diagnostic import Path as KeyPath
 from fleetc.review.why import Shipped
 from fleetc.text.encoders import visible
@@ -90,14 +87,13 @@ class Asking:
 
         return guarded(answered)
 
-    def _pages(self, question: Question) -> dict[str, Page]:
-        """The texts of the spec, and of its overlays that are open, by the names of their files in messages."""
+    def _pages(self, question: Question, closed: Iterable[Iterable[Source]] = ()) -> dict[str, Page]:
+        """The texts of the spec, and of its overlays that are open or `closed`, by their names in messages."""
         project = question.work.project
-        return {
-            str(path.relative_to(project.directory)): page
-            for work in self._together(question)
-            for path, page in self.desk.pages_of(work)
-        }
+        pages = {source.name: Page(source.text) for sources in closed for source in sources}
+        for work in self._together(question):
+            pages |= {str(path.relative_to(project.directory)): page for path, page in self.desk.pages_of(work)}
+        return pages
 
     def _together(self, question: Question) -> list[Work]:
         """The project of a question, and the others of its spec: with an overlay, or without."""
@@ -128,31 +124,31 @@ class Asking:
         known = asks.hover.content_format if asks and asks.hover else None
         return types.MarkupKind.Markdown if types.MarkupKind.Markdown in (known or ()) else types.MarkupKind.PlainText
 
-    def complete(self, question: Question, params: types.CompletionParams) -> types.CompletionList | None:
-        offset = question.ruler.offset(question.page, params.position)
-        suggestions = completion.complete(question.page, offset, question.snapshot)
-        return types.CompletionList(
-            False, [self._item(question, number, suggestion) for number, suggestion in enumerate(suggestions)]
-        )
-
-    def _item(self, question: Question, number: int, suggestion: completion.Suggestion) -> types.CompletionItem:
-        """A suggestion, as a snippet if the editor can: it puts the cursor between brackets. Neovim cuts other text at
+    def complete(self, question: Question, params: types.CompletionParams) -> Plain:
+        """Suggestions, as snippets if the editor can: these put the cursor between brackets. Neovim cuts other text at
         its first space.
         """
         asks = self._server.client_capabilities.text_document
         knows = asks.completion.completion_item if asks and asks.completion else None
         plain = not (knows and knows.snippet_support)
-        text = suggestion.text if plain else f"{_literal(suggestion.text)}$0{_literal(suggestion.closing)}"
-        return types.CompletionItem(
-            visible(suggestion.label),
-            kind=_KINDS[suggestion.kind],
-            detail=visible(suggestion.detail) or None,
-            documentation=visible(suggestion.about) or None,
-            sort_text=f"{number:05}",
-            filter_text=suggestion.found_by or visible(suggestion.label),
-            insert_text_format=types.InsertTextFormat.PlainText if plain else types.InsertTextFormat.Snippet,
-            text_edit=types.TextEdit(question.ruler.range(question.page, suggestion.start, suggestion.end), text),
-        )
+        page, at = question.page, cache(partial(question.ruler.plain_position, question.page))
+
+        def item(number: int, one: completion.Suggestion) -> Plain:
+            text = one.text if plain else f"{_literal(one.text)}$0{_literal(one.closing)}"
+            words = {"detail": visible(one.detail), "documentation": visible(one.about)}
+            return Plain(
+                label=visible(one.label),
+                kind=_KINDS[one.kind].value,
+                **{name: words[name] for name in words if words[name]},
+                sortText=f"{number:05}",
+                filterText=one.found_by or visible(one.label),
+                insertTextFormat=1 if plain else 2,
+                textEdit={"range": {"start": at(one.start), "end": at(one.end)}, "newText": text},
+            )
+
+        offset = question.ruler.offset(page, params.position)
+        suggestions = completion.complete(page, offset, question.snapshot)
+        return Plain(isIncomplete=False, items=[item(number, one) for number, one in enumerate(suggestions)])
 
     # ---------------------------------------------------------------------------------------------------- names
 
@@ -174,7 +170,7 @@ class Asking:
         if named is None:
             return []
         document = question.snapshot.document
-        pages = {**_texts_of(self._closed(question)), **self._pages(question)}
+        pages = self._pages(question, self._closed(question))
         spots = list(names.definitions(pages, named[0], document)) if params.context.include_declaration else []
         for name, page in pages.items():
             spots += [(name, spot) for spot in names.references(page, named[0], document)]
@@ -196,7 +192,7 @@ class Asking:
         if question is None or named is None or document is None:
             return None
         closed = await self.desk.think(partial(self._closed, question))
-        pages = {**_texts_of(closed), **self._pages(question)}
+        pages = self._pages(question, closed)
         specs = [*(work.snapshot.sources for work in self._together(question) if work.snapshot.sources), *closed]
         if len(specs) == len(closed):
             raise JsonRpcException("a file of the spec cannot be read", types.LSPErrorCodes.RequestFailed)
@@ -232,21 +228,20 @@ class Asking:
         """The fixes of problems in a range, certain ones preferred, of the text as it was checked: none while not."""
         if not question.work.rests:
             return []
-        pages, actions, repairs = self._pages(question), [], question.snapshot.repairs
-        wanted = params.context.only
-        near = [item for item in question.snapshot.located if self._touches(question, item, params.range)]
-        for item in near if _wants(wanted, "quickfix") else ():
+        pages, actions, snapshot = self._pages(question), list[types.CodeAction](), question.snapshot
+        for item, repairs in zip(snapshot.located, snapshot.repairs, strict=True):
+            if not (_wants(params.context.only, "quickfix") and self._touches(question, item, params.range)):
+                continue
             known = [one for one in params.context.diagnostics if one.code == item.diagnostic.code] or None
-            for fix in (item.diagnostic.fix, *item.diagnostic.suggested):
-                if fix is not None and fix in repairs:
-                    title = deeds(item._replace(diagnostic=replace(item.diagnostic, fix=fix)))
-                    edit = self._edit(question, pages, _by_file(question, [repairs[fix]]))
-                    title, sure = visible(title[:1].upper() + title[1:]), fix == item.diagnostic.fix
-                    actions.append(types.CodeAction(title, _FIX, known, is_preferred=sure, edit=edit))
-        actions += self._answers(question, pages, params.range) if _wants(wanted, "quickfix") else []
-        certain = {item.diagnostic.fix for item in question.snapshot.located}
-        every = together({fix: pieces for fix, pieces in repairs.items() if fix in certain})
-        if len(every) > 1 and _wants(wanted, _ALL):
+            for repair in repairs:
+                title = visible(repair.deed[:1].upper() + repair.deed[1:])
+                edit = self._edit(question, pages, _by_file(question, [repair.pieces]))
+                actions.append(types.CodeAction(title, _FIX, known, is_preferred=repair.certain, edit=edit))
+        if _wants(params.context.only, "quickfix"):
+            actions += self._answers(question, pages, params.range)
+        certain = [repair for some in snapshot.repairs for repair in some if repair.certain]
+        every = together({repair.fix: repair.pieces for repair in certain})
+        if len(every) > 1 and _wants(params.context.only, _ALL):
             title = f"Makes {len(every)} certain repairs in all files of the spec"
             edit = self._edit(question, pages, _by_file(question, every.values()))
             actions.append(types.CodeAction(title, kind=_ALL, edit=edit))
@@ -256,7 +251,7 @@ class Asking:
         """What TODO lines in a range offer."""
         start, end = _stretch(question, at)
         name = str(question.path.relative_to(question.work.project.directory))
-        for piece in offered(question.page.text, start, end):
+        for piece in hints.offered(question.page.text, start, end):
             edit = self._edit(question, pages, {name: [piece]})
             yield types.CodeAction(visible(f"Writes {piece[2]}"), _FIX, edit=edit)
 
@@ -317,7 +312,8 @@ class Asking:
         """A lens at each table, without its words: those are calculated for the visible ones."""
         if question.snapshot.fleet is None:
             return []
-        shown = [block for block in question.page.blocks if block.parts and _has_lens(block.path)]
+        depths = {CLASSES: 3, **dict.fromkeys(tables(), 2)}
+        shown = [one for one in question.page.blocks if one.path and len(one.path) == depths.get(str(one.path[0]))]
         return [
             types.CodeLens(
                 question.ruler.range(question.page, block.start, block.body),
@@ -371,11 +367,6 @@ def _literal(text: str) -> str:
     return re.sub(r"[\\$}]", r"\\\g<0>", text)
 
 
-def _texts_of(specs: Iterable[Iterable[Source]]) -> dict[str, Page]:
-    """The texts of several specs by the names of their files."""
-    return {source.name: Page(source.text) for sources in specs for source in sources}
-
-
 def _by_file(question: Question, repairs: Iterable[Iterable[TextEdit]]) -> dict[str, list[names.Piece]]:
     """The pieces of repairs by the name of their file."""
     by_file: dict[str, list[names.Piece]] = {}
@@ -387,10 +378,6 @@ def _by_file(question: Question, repairs: Iterable[Iterable[TextEdit]]) -> dict[
 
 def _wants(only: Sequence[types.CodeActionKind | str] | None, kind: str) -> bool:
     return not only or any(kind == str(wanted) or kind.startswith(f"{wanted}.") for wanted in only)
-
-
-def _has_lens(path: KeyPath) -> bool:
-    return (len(path) == 2 and path[0] in tables()) or (len(path) == 3 and path[0] == CLASSES)
 
 
 def register(server: Server) -> None:

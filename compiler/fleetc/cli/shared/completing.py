@@ -6,11 +6,44 @@ plain TOML without checks. A broken spec gives no completions and no message.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fleetc.toml.document import Source
+
+
+def prepare() -> None:
+    """Have typer answer about --option=value, which bash hands over in three words, and bash keep the order."""
+    _teach_typer()
+    words, at = os.environ.get("COMP_WORDS", "").split("\n"), int(os.environ.get("COMP_CWORD", "0"))
+    signs = [place for place in range(1, min(at, len(words))) if words[place] == "=" and words[place - 1][:2] == "--"]
+    os.environ["COMP_WORDS"] = "\n".join(word for place, word in enumerate(words) if place not in signs)
+    os.environ["COMP_CWORD"] = str(at - len(signs))
+
+
+@cache
+def _teach_typer() -> None:
+    from typer import _completion_classes, _completion_shared
+
+    script = _completion_shared.COMPLETION_SCRIPT_BASH
+    last = script.rstrip().rpartition("\n")[2]
+    ordered = f"{last.replace('-o default', '-o nosort -o default')} 2>/dev/null || {last}"  # bash before 4.4 sorts
+    script = script.replace(last, ordered)
+    _completion_classes.BashComplete.source_template = _completion_shared._completion_scripts["bash"] = script
+    answered = _completion_classes.BashComplete.get_completions
+
+    def whole(self: Any, args: list[str], incomplete: str) -> Any:
+        option, sign, _ = incomplete.partition("=")
+        items = answered(self, args, incomplete)
+        for item in items if sign and option.startswith("--") else ():
+            item.value = f"{option}={item.value}"
+        return items
+
+    for shell in (_completion_classes.BashComplete, _completion_classes.ZshComplete, _completion_classes.FishComplete):
+        shell.get_completions = whole  # type: ignore[method-assign]
 
 
 def _beginning(incomplete: str, words: Iterator[str]) -> list[str]:
@@ -118,13 +151,10 @@ def paths(incomplete: str) -> list[str]:
 
 
 def explained(incomplete: str) -> list[str]:
-    """What `explain` has pages for: tables, fields, codes, and flags of the node."""
-    from fleetc.messages.explain import pages
-    from fleetc.messages.tables import names
+    """What `explain` has pages for: tables, fields, codes, topics, and flags of the node."""
+    from fleetc.messages.finding import words
 
-    if incomplete.startswith("-"):
-        return flags(incomplete)
-    return _beginning(incomplete, iter([*names(), *pages()]))
+    return flags(incomplete) if incomplete.startswith("-") else _beginning(incomplete, iter(words()))
 
 
 def flags(incomplete: str) -> list[str]:
@@ -143,10 +173,10 @@ def codes_of_hosts(incomplete: str) -> list[str]:
 
 
 def releases(incomplete: str) -> list[str]:
-    """Releases of the node that fleetc knows."""
+    """Releases of the node that fleetc knows, the oldest first."""
     from fleetc.upstream import RELEASES, format_release
 
-    return _beginning(incomplete, map(format_release, RELEASES))
+    return [release for release in map(format_release, RELEASES) if release.startswith(incomplete)]
 
 
 def ready_rules(incomplete: str) -> list[str]:
