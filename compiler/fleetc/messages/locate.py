@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fleetc.messages.offers import offers
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span
 from fleetc.text import leaks
 from fleetc.text.counting import first_of
@@ -167,8 +166,6 @@ def locate(
     if document is not None and document.layers and not apart:
         diagnostics = _by_line(diagnostics, document)
     for diagnostic in diagnostics:
-        if document is not None and diagnostic.help:
-            diagnostic = replace(diagnostic, suggested=offers(diagnostic, document))
         primary = atlas.place(diagnostic.primary)
         rank = order.get(primary.file, len(order))
         key = (

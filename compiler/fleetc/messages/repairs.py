@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from fleetc import fixes
 from fleetc.messages.locate import Located
+from fleetc.messages.offers import offers
 from fleetc.messages.text import deeds
 from fleetc.places.diagnostic import Fix
 from fleetc.text import leaks
@@ -33,7 +34,7 @@ def repairs(
     """The repairs of each diagnostic, the best first."""
     if document is None:
         return [() for _ in located]
-    shown = [_fixes(item) for item in located]
+    shown = [_fixes(item, document) for item in located]
     ranks = [[some[rank] for some in shown if some[rank:]] for rank in range(max(map(len, shown), default=0))]
     pieces = fixes.replacements(sources, document, *ranks)
     pieces = {fix: some for fix, some in pieces.items() if all(leaks.may_show(piece.text) for piece in some)}
@@ -43,6 +44,8 @@ def repairs(
     ]
 
 
-def _fixes(item: Located) -> tuple[Fix, ...]:
-    certain, suggested = item.diagnostic.fix, item.diagnostic.suggested
-    return () if item.withheld or item.primary.hidden else (certain,) if certain is not None else suggested
+def _fixes(item: Located, document: Document) -> tuple[Fix, ...]:
+    if item.withheld or item.primary.hidden:
+        return ()
+    certain = item.diagnostic.fix
+    return offers(item.diagnostic, document) if certain is None else (certain,)

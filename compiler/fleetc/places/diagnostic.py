@@ -100,11 +100,10 @@ def fix_remove(path: Path) -> Fix:
 class Diagnostic:
     """A message: `code` is a stable slug, `message` one sentence, `help` what to write instead.
 
-    `fix` is there only when the repair is certain; `fleetc check --fix` makes it. `suggested` are the fixes that the
-    help line offers, read by `messages/offers.py`: nothing makes them by itself. `doubted` is set on an error that may
-    be a false alarm: only such an error can be silenced, by exactly this path. On a warning that points into the
-    text, it is the path that the warning speaks of, for silences too.
-    `members` are the tables that share the problem because one line makes them all.
+    `fix` is there only when the repair is certain; `fleetc check --fix` makes it. `messages/offers.py` reads further
+    ones from `help`, which nothing makes by itself. `doubted` is set on an error that may be a false alarm: only such
+    an error can be silenced, by exactly this path. On a warning that points into the text, it is the path that the
+    warning speaks of, for silences too. `members` are the tables that share the problem: one line makes them all.
     """
 
     code: str
@@ -116,7 +115,6 @@ class Diagnostic:
     fix: Fix | None = None
     doubted: Path | None = None
     members: tuple[Path, ...] = ()
-    suggested: tuple[Fix, ...] = ()
 
 
 def error(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import cache
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,33 +17,23 @@ if TYPE_CHECKING:
 
 def prepare() -> None:
     """Have typer answer about --option=value, which bash hands over in three words, and bash keep the order."""
-    _teach_typer()
+    _keep_order()
     words, at = os.environ.get("COMP_WORDS", "").split("\n"), int(os.environ.get("COMP_CWORD", "0"))
     signs = [place for place in range(1, min(at, len(words))) if words[place] == "=" and words[place - 1][:2] == "--"]
     os.environ["COMP_WORDS"] = "\n".join(word for place, word in enumerate(words) if place not in signs)
     os.environ["COMP_CWORD"] = str(at - len(signs))
 
 
-@cache
-def _teach_typer() -> None:
-    from typer import _completion_classes, _completion_shared
+def _keep_order() -> None:
+    """Have bash show answers in their order. typer has no public place for its script: others keep their own."""
+    with suppress(ImportError, AttributeError, KeyError):
+        from typer import _completion_classes, _completion_shared
 
-    script = _completion_shared.COMPLETION_SCRIPT_BASH
-    last = script.rstrip().rpartition("\n")[2]
-    ordered = f"{last.replace('-o default', '-o nosort -o default')} 2>/dev/null || {last}"  # bash before 4.4 sorts
-    script = script.replace(last, ordered)
-    _completion_classes.BashComplete.source_template = _completion_shared._completion_scripts["bash"] = script
-    answered = _completion_classes.BashComplete.get_completions
-
-    def whole(self: Any, args: list[str], incomplete: str) -> Any:
-        option, sign, _ = incomplete.partition("=")
-        items = answered(self, args, incomplete)
-        for item in items if sign and option.startswith("--") else ():
-            item.value = f"{option}={item.value}"
-        return items
-
-    for shell in (_completion_classes.BashComplete, _completion_classes.ZshComplete, _completion_classes.FishComplete):
-        shell.get_completions = whole  # type: ignore[method-assign]
+        script = _completion_shared.COMPLETION_SCRIPT_BASH
+        last = script.rstrip().rpartition("\n")[2]
+        ordered = f"{last.replace('-o default', '-o nosort -o default')} 2>/dev/null || {last}"  # bash before 4.4 sorts
+        script = script.replace(last, ordered)
+        _completion_classes.BashComplete.source_template = _completion_shared._completion_scripts["bash"] = script
 
 
 def _beginning(incomplete: str, words: Iterator[str]) -> list[str]:
