@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fleetc.adopt.adoption import adopt, located
 from fleetc.adopt.report.report import reported
 from fleetc.formatting import formatted
-from fleetc.messages.forms import AdoptionFormat
+from fleetc.messages.forms import ReportFormat
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
 from tests.adopt.test_examples import EXAMPLES, SUFFIXES
@@ -149,7 +149,7 @@ def test_damaged_texts_end_in_messages(found: tuple[str, str], damage: list[tupl
         text = text[:at] + odd + text[at + cut :]
     result = adopt([Source(SUFFIXES[kind], text)])
     located(result)
-    for form in AdoptionFormat:
+    for form in ReportFormat:
         reported(result, form, located(result)).encode()
     if result.text:
         assert formatted(Source("fleet.toml", result.text)) == (result.text, [])

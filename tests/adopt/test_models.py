@@ -11,7 +11,7 @@ import pytest
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.report.report import reported
-from fleetc.messages.forms import AdoptionFormat
+from fleetc.messages.forms import ReportFormat
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
@@ -101,7 +101,7 @@ def test_a_list_that_an_orchestrator_reads_too_has_prices_that_count_and_one_los
     adopted = of("-aiModels all.json", "-aiModels all.json", all__json=text)
     assert [one.code for one in adopted.diagnostics] == ["adopt-cannot-say"]
     assert ("orchestrators.orch.models", "CREDENTIAL") in asked(adopted)
-    made = [adopted.text, *(reported(adopted, form, located(adopted)) for form in AdoptionFormat)]
+    made = [adopted.text, *(reported(adopted, form, located(adopted)) for form in ReportFormat)]
     assert [text for text in made if "word-of-the-runner" in text] == []
     assert tomllib.loads(adopted.text)["models"]["sold"]["price"] == "999 wei / pixel"
 

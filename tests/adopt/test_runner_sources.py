@@ -18,7 +18,7 @@ from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Ask
 from fleetc.adopt.found.said import Said
 from fleetc.adopt.report.report import reported
-from fleetc.messages.forms import AdoptionFormat
+from fleetc.messages.forms import ReportFormat
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
@@ -242,7 +242,7 @@ def test_argument_that_may_be_a_secret_is_written_nowhere(argument: str) -> None
     adopted = adopt([Source("compose.yml", orchestrator("-network=offchain") + service)])
     given = tomllib.loads(adopted.text)["runners"]["llm"]["arguments"]
     assert given == [start[0], "--orchestrator=https://127.0.0.1:8935"]
-    made = [adopted.text, *(reported(adopted, form, located(adopted)) for form in AdoptionFormat)]
+    made = [adopted.text, *(reported(adopted, form, located(adopted)) for form in ReportFormat)]
     assert [text for text in made if "hunter2" in text or "abcdef" in text] == []
     assert len([one for one in adopted.questions if one.kind is Ask.ARGUMENT]) == 2
 

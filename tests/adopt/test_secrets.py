@@ -11,7 +11,7 @@ import pytest
 
 from fleetc.adopt import adopt, located, reported, screen
 from fleetc.adopt.node import secrets
-from fleetc.messages.forms import AdoptionFormat, Format, written
+from fleetc.messages.forms import ReportFormat, Format, written
 from fleetc.messages.text import as_text
 from fleetc.toml.document import Source
 from tests.support import ROOT
@@ -44,7 +44,7 @@ def made(sources: list[Source]) -> Iterator[tuple[str, str]]:
     yield "spec", found.text
     yield "messages", as_text(messages)
     yield "screen", "\n".join(screen(found, messages, "fleet.toml"))
-    yield from ((form, reported(found, form, messages)) for form in AdoptionFormat)
+    yield from ((form, reported(found, form, messages)) for form in ReportFormat)
     yield from ((form, written(form, messages, found.sources)) for form in (Format.json, Format.github))
 
 

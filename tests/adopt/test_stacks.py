@@ -10,7 +10,7 @@ from fleetc.adopt.found.questions import Ask
 from fleetc.adopt.report.report import reported
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.lower.avatar import lower_avatar
-from fleetc.messages.forms import AdoptionFormat
+from fleetc.messages.forms import ReportFormat
 from fleetc.toml.document import Source
 from fleetc.upstream.avatar import settings
 from tests.adopt.support import answered
@@ -119,7 +119,7 @@ SECRETS = {
 def test_of_a_secret_only_the_name_is_repeated(case: str) -> None:
     env = "".join(line for line in ENV.splitlines(keepends=True) if not line.startswith("PAYMENTS_API_URL"))
     found = adopted(env=f"{env}{SECRETS[case]}\n", turn=TURN, cluster=CLUSTER)
-    made = [found.text, *(reported(found, form, located(found)) for form in AdoptionFormat)]
+    made = [found.text, *(reported(found, form, located(found)) for form in ReportFormat)]
     made += [f"{one.today} {one.compiled} {one.reason}" for one in found.differences]
     assert [text for text in made if "hunter2" in text] == []
     assert SECRETS[case].partition("=")[0] in {entry.shown for entry in found.entries}

@@ -17,7 +17,7 @@ from fleetc.cli.shared.asked_hosts import read_hosts, senseless
 from fleetc.cli.shared.host_folders import Directories, Homes, NodeHosts, addresses_of, folders_of, refuse_unknown
 from fleetc.cli.shared.output import PROBLEMS, coloured, message, print_located, wrong_usage
 from fleetc.cli.shared.paging import put, tell
-from fleetc.messages.forms import AdoptionFormat
+from fleetc.messages.forms import ReportFormat
 
 if TYPE_CHECKING:
     from fleetc.adopt import Said
@@ -47,7 +47,7 @@ Output = Annotated[
     typer.Option("--output", "-o", metavar="FILE", help="File to write the spec to; it must not exist yet."),
 ]
 Report = Annotated[
-    AdoptionFormat | None,
+    ReportFormat | None,
     typer.Option("--report", help="Print what became of every word, and what the spec changes, instead of the spec."),
 ]
 Only = Annotated[

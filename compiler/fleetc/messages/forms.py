@@ -32,14 +32,6 @@ class ReportFormat(StrEnum):
     json = "json"
 
 
-class AdoptionFormat(StrEnum):
-    """How the report of an adoption is printed."""
-
-    text = "text"
-    markdown = "markdown"
-    json = "json"
-
-
 class RolloutFormat(StrEnum):
     """How the report of a rollout is printed; json is events, one a line, as they happen.
 

@@ -1,6 +1,6 @@
 """The report of an adoption: what became of every word of the sources, and what the spec changes.
 
-In: `Adopted` and its located diagnostics. Out: text, Markdown or JSON. Values that may be secrets are not in it.
+In: `Adopted` and its located diagnostics. Out: text or JSON. Values that may be secrets are not in it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from fleetc.adopt.adoption import Adopted
 from fleetc.adopt.found.ledger import Entry, Fate
-from fleetc.messages.forms import AdoptionFormat
+from fleetc.messages.forms import ReportFormat
 from fleetc.messages.locate import Located
 from fleetc.text.encoders import plain_output, visible
 from fleetc.toml.document import LineMap
@@ -20,12 +20,10 @@ from fleetc.toml.document import LineMap
 UNEXPLAINED = "no reason is known: look at it before you deploy"
 
 
-def reported(adopted: Adopted, form: AdoptionFormat, located: Sequence[Located]) -> str:
+def reported(adopted: Adopted, form: ReportFormat, located: Sequence[Located]) -> str:
     """The report in a form."""
-    if form is AdoptionFormat.json:
+    if form is ReportFormat.json:
         return json.dumps(_values(adopted, located), indent=2, ensure_ascii=False) + "\n"
-    if form is AdoptionFormat.markdown:
-        return _markdown(adopted)
     return "\n".join(map(plain_output, _text(adopted))) + "\n"
 
 
@@ -76,37 +74,6 @@ def _text(adopted: Adopted) -> Iterator[str]:
         yield "  unknown, because answers are missing: no node was compared"
     if adopted.waiting:
         yield f"Not compared until the TODO lines have answers: {_waiting(adopted)}"
-
-
-def _markdown(adopted: Adopted) -> str:
-    nodes = ", ".join(f"{node.name} ({node.role})" for node in adopted.nodes)
-    lines = ["# Adopted", "", f"Nodes: {cell(nodes or 'none')}. {compared(adopted)}.", ""]
-    if adopted.differences:
-        lines += [
-            "## What the spec changes",
-            "",
-            "| Node | Setting | Today | Compiled | Why |",
-            "|---|---|---|---|---|",
-        ]
-        for one in adopted.differences:
-            cells = (one.node, one.setting, one.today, one.compiled, str(one.reason or UNEXPLAINED))
-            lines.append("| " + " | ".join(map(cell, cells)) + " |")
-        lines.append("")
-    if adopted.waiting:
-        lines += [f"Not compared until the TODO lines have answers: {cell(_waiting(adopted))}.", ""]
-    lines += ["## What became of each word", "", "| Place | Word | Fate | Where or why |", "|---|---|---|---|"]
-    for name, line, entry in _rows(adopted):
-        words = entry.words + (f" ({entry.code})" if entry.code else "")
-        lines.append("| " + " | ".join(map(cell, (f"{name}:{line}", entry.shown, entry.fate, words))) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def cell(text: str) -> str:
-    """Text in a cell of a table: nothing of it is Markdown or HTML."""
-    plain = visible(text).replace("\n", " ")
-    for char in "\\`*_[]<>|#":
-        plain = plain.replace(char, f"\\{char}")
-    return plain.replace("&", "&amp;")
 
 
 def _values(adopted: Adopted, located: Sequence[Located]) -> dict[str, Any]:
