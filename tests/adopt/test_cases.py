@@ -52,7 +52,7 @@ def test_a_folder_of_compose_files_is_what_the_tool_starts_there(
     assert spec["fleet"]["network"] == network
     assert [node["orchestrators"] for node in spec["gateways"].values()] == [[f"{orchestrator}.example.net:8935"]]
     assert ("wallets" in spec) == (network != "offchain")
-    report = fleetc("adopt", "box", "--report", "markdown", "-o", "spec.toml", cwd=tmp_path)
+    report = fleetc("adopt", "box", "--report", "text", "-o", "spec.toml", cwd=tmp_path)
     told = report.stdout + report.stderr
     assert all(name in told.replace("\\", "") for name in unused), told
 
@@ -85,7 +85,7 @@ OWN = "    command: -gateway -orchAddr o.example.net:8935\n"
 )  # fmt: skip
 def test_a_secret_is_neither_shown_nor_written(name: str, text: str, tmp_path: Path) -> None:
     put(tmp_path, {name: text})
-    for more in ((), ("--report", "markdown"), ("--report", "json"), ("-o", "fleet.toml")):
+    for more in ((), ("--report", "text"), ("--report", "json"), ("-o", "fleet.toml")):
         done = fleetc("adopt", name, *more, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert WORD not in done.stdout + done.stderr

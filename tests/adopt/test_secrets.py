@@ -11,7 +11,7 @@ import pytest
 
 from fleetc.adopt import adopt, located, reported, screen
 from fleetc.adopt.node import secrets
-from fleetc.messages.forms import ReportFormat, Format, written
+from fleetc.messages.forms import Format, ReportFormat, written
 from fleetc.messages.text import as_text
 from fleetc.toml.document import Source
 from tests.support import ROOT
