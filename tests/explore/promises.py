@@ -1,0 +1,178 @@
+"""What a rollout promises, in the words of the guide, for a world with faults.
+
+In: an exploration, or its world. Out: nothing, or Broken.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from fleetc.rollout.hosts.deploy import Outcome
+from fleetc.rollout.hosts.rolling import Goal
+from tests.explore.fleet import SECRET, compiled, wanted_of
+from tests.explore.machine import UNITS, Machine, Node, World
+
+if TYPE_CHECKING:
+    from tests.explore.explorer import Explorer
+
+STATE = "/var/lib/fleetc"
+
+
+class Broken(AssertionError):
+    """A promise that is not kept."""
+
+
+def need(holds: object, words: str) -> None:
+    if not holds:
+        raise Broken(words)
+
+
+def kept(explorer: Explorer) -> None:
+    """A rollout with its faults, then quiet, then the next rollout; each promise where it is due."""
+    scenario, world = explorer.scenario, explorer.world
+    if scenario.before:
+        outcome = explorer.roll_out(scenario.before, Goal())
+        need(outcome and outcome.exit_code == 0, f"the first rollout fails: {told(outcome)}")
+        world.sleep(100)
+    goal = scenario.goal(world)
+    explorer.active = True
+    outcome = explorer.roll_out(scenario.after, goal)
+    explorer.active = False
+    if not explorer.path:
+        need(outcome and outcome.exit_code == scenario.expected, f"without a fault: {told(outcome)}")
+    table_is_true(explorer, outcome)
+    explorer.active = True  # also while hosts go back
+    world.quiet()
+    world.sleep(3000)
+    world.quiet()
+    explorer.active = False
+    state = hash((explorer.digest(), frozenset(explorer.touched), explorer.ann.history()))
+    if explorer.path and state in explorer.result.quiet:
+        return
+    explorer.result.quiet.add(state)
+    whole(world)
+    somewhere(explorer)
+    no_secret(world)
+    heals(explorer)
+
+
+def told(outcome: Outcome | None) -> str:
+    return "it died" if outcome is None else "; ".join(f"{one.host} {one.result} {one.reason}" for one in outcome.hosts)
+
+
+def homes(world: World) -> list[tuple[Machine, str, Node]]:
+    return [(machine, name, node) for machine in world.machines.values() for name, node in machine.nodes.items()]
+
+
+def once(world: World) -> None:
+    """A node never runs twice, nor does a caller of rewards; and each reads wholly one release."""
+    runs = Counter(name for _, name, _ in homes(world))
+    need(all(count == 1 for count in runs.values()), f"a node runs twice: {dict(runs)}")
+    callers = [name for _, name, node in homes(world) if "-reward=true" in node.argv]
+    need(len(callers) < 2, f"two call reward: {callers}")
+    for _, name, node in homes(world):
+        places = {path.rpartition(f"/{name}/")[0] for path in node.read}
+        need(len(places) == 1, f"{name} reads more than one release: {sorted(node.read)}")
+        need(SECRET.encode() in node.environment and node.argv, f"{name} reads files that are not whole")
+
+
+def record(machine: Machine, name: str) -> Any:
+    file = machine.disk.at(f"{STATE}/{name}")
+    return None if file is None else json.loads(file.content)
+
+
+def whole(world: World) -> None:
+    """On a quiet host no switch is open, and each node runs what its link leads to, which is one release."""
+    for machine in world.machines.values():
+        need(machine.is_on and machine.state == "running", f"{machine.name} does not come back")
+        switch = record(machine, "switch.json") or {}
+        confirmed = (record(machine, "state.json") or {}).get("confirmed_switch") == switch.get("id")
+        ended = switch.get("phase") in (None, "armed", "reverted") or confirmed  # one that is armed has changed nothing
+        need(ended, f"{machine.name} is left in a switch that is {switch.get('phase')}")
+        need(not record(machine, "quarantine.json"), f"{machine.name} is in quarantine: {record(machine, 'quarantine.json')}")
+        release = (record(machine, "state.json") or {}).get("release", "")
+        for name, node in machine.nodes.items():
+            link = machine.disk.at(f"/opt/fleetc/current/{name}", follow=False)
+            need(link == f"../releases/{release}/{name}", f"{name} of {machine.name} has the link {link}, not {release}")
+            unit = machine.disk.at(f"{UNITS}/livepeer-{name}.service")
+            if unit is not None:
+                runs_as(name, node, Node(0, 0, unit.content.decode(), node.environment, ()))
+
+
+def runs_as(name: str, node: Node, wanted: Node) -> None:
+    """Whether a node has the settings of its unit, from its start or since."""
+    differ = sorted(set(node.settings.items()) ^ set(wanted.settings.items()))
+    need(not differ, f"{name} runs with other settings than its release: {differ}")
+
+
+def somewhere(explorer: Explorer) -> None:
+    """A node that ran before and is wanted still runs somewhere, once the world is quiet."""
+    scenario, world = explorer.scenario, explorer.world
+    if not scenario.before:
+        return
+    stay = nodes_of(scenario.before).keys() & nodes_of(scenario.after).keys()
+    runs = {name for _, name, _ in homes(world)}
+    gone = sorted(stay - runs - explorer.touched)
+    # leaving.py says of one moment that it costs a node: the words are those of its docstring.
+    allowed = any(" left" in event.what or " confirm" in event.what for event in explorer.path)
+    need(not gone or (allowed and scenario.moves), f"runs nowhere: {gone}")
+
+
+def nodes_of(text: str) -> dict[str, str]:
+    """The nodes of a fleet, and their hosts."""
+    tree, blueprint = compiled(text)
+    return {one["name"]: host.name for host in blueprint.hosts for one in wanted_of(tree, host.name)["services"]}
+
+
+def no_secret(world: World) -> None:
+    """A secret is nowhere but in the files of releases that are for secrets, for root alone."""
+    for machine in world.machines.values():
+        for path, file in machine.disk.files():
+            if SECRET.encode() in file.content:
+                need("/secrets/" in path and file.mode == 0o600, f"a secret is in {path} of {machine.name}, mode {file.mode:o}")
+
+
+def table_is_true(explorer: Explorer, outcome: Outcome | None) -> None:
+    """A host that the table calls new has all nodes of the release, healthy; one that went back or is old has none."""
+    if outcome is None:
+        return
+    explorer.outcome = outcome
+    tree, _ = compiled(explorer.scenario.after)
+    for one in outcome.hosts:
+        machine = explorer.world.machines[one.host]
+        if one.result != "new" or explorer.touched or explorer.other or any(event.fault.startswith(("restart", "shutdown")) for event in explorer.path):
+            continue
+        if not explorer.scenario.is_deploy:
+            continue
+        for service in wanted_of(tree, one.host)["services"]:
+            node = machine.nodes.get(service["name"])
+            need(node, f"{one.host} is new, and {service['name']} does not run")
+            assert node is not None
+            need(not node.is_ill, f"{one.host} is new, and {service['name']} is ill")
+            has_files_of(tree, one.host, service["name"], node)
+
+
+def has_files_of(tree: Any, host: str, name: str, node: Node) -> None:
+    unit = tree.as_mapping()[f"hosts/{host}/{name}/livepeer-{name}.service"].content.decode()
+    runs_as(name, node, Node(0, 0, unit, b"", ()))
+
+
+def heals(explorer: Explorer) -> None:
+    """The next rollout ends well: every node runs its release where it belongs, no claim and no switch is left."""
+    world, text = explorer.world, explorer.scenario.healing
+    outcome = explorer.roll_out(text, Goal())
+    need(outcome and outcome.exit_code == 0, f"the next rollout: {told(outcome)}")
+    tree, _ = compiled(text)
+    for name, host in nodes_of(text).items():
+        node = world.machines[host].nodes.get(name)
+        need(node, f"{name} does not run on {host} after the next rollout")
+        assert node is not None
+        has_files_of(tree, host, name, node)
+    strangers = {name for _, name, _ in homes(world)} - nodes_of(text).keys()
+    need(not strangers, f"still there after the next rollout: {strangers}")
+    for machine in world.machines.values():
+        need(not record(machine, "claim.json"), f"{machine.name} stays claimed after the next rollout")
+        need(not record(machine, "switch.json"), f"{machine.name} stays in a switch after the next rollout")
+    whole(world)
