@@ -171,6 +171,8 @@ def do_begin(request: Json) -> Json:
                 make_incoming()
     elif not request.get("check"):
         with locked(30):
+            need_claim(request)
+            remove(CLAIM)  # of a rollout that died here: this one changes nothing
             learn_name(request["wanted"])
             learn_settings(wanted)
             end_quarantine()
