@@ -101,6 +101,8 @@ class Explorer:
         self.ann, self.bob = Controller(self.world, "ann"), Controller(self.world, "bob")
         self.touched: set[str] = set()
         """Nodes that a person stopped or disabled."""
+        self.heard: set[str] = set()
+        """What hosts answered to."""
         self.other: Outcome | None = None
         self.outcome: Outcome | None = None
         self.limit = 20
@@ -118,7 +120,7 @@ class Explorer:
         """One run. In a fork, its end is that of the process."""
         try:
             promises.kept(self)
-        except (Exception, Died) as failure:
+        except (Exception, Died, promises.Broken) as failure:
             where = traceback.extract_tb(failure.__traceback__)[-1]
             words = f"{type(failure).__name__}: {failure}"[:700]
             plain = isinstance(failure, promises.Broken)
@@ -143,6 +145,8 @@ class Explorer:
         """A moment at which a fault may happen."""
         if not self.active:
             return
+        if machine is None and " answers " in what:
+            self.heard.add(what.rpartition(" ")[2])
         self.number += 1
         number = self.number
         if self.pipe >= 0 or not self.script:
@@ -212,7 +216,7 @@ class Explorer:
         elif fault in ("cut", "late cut"):
             machine.turn_off(fault == "cut", 20 if fault == "cut" else 2000)
         elif fault == "stall":
-            world.sleep(STALL_SECONDS)
+            world.sleep(STALL_SECONDS // 10 if self.scenario.moves else STALL_SECONDS)
         elif fault == "shutdown":
             machine.shut_down()
         elif fault == "full":

@@ -108,7 +108,7 @@ class World:
 
     def quiet(self) -> None:
         """Let all timers fire, as long as there are any."""
-        for _ in range(60):
+        for _ in range(400):
             if not self.timers:
                 return
             self.sleep(max(0.0, min(timer[0] for timer in self.timers) - self.now) + 1)
