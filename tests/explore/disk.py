@@ -65,33 +65,31 @@ class Disk:
 
     def find(self, path: str, follow: bool = True) -> tuple[Folder, str, Any]:
         """The directory of a path, its last name, and what is there; None for nothing."""
-        rest = path.split("/")[::-1]
+        rest = [name for name in path.split("/")[::-1] if name]
         above: list[Folder] = [self.root]
         links = 0
         while rest:
             name = rest.pop()
-            if not name or name == ".":
-                continue
             if name == "..":
                 if len(above) > 1:
                     above.pop()
                 continue
             here = above[-1].get(name)
-            if isinstance(here, Link) and (follow or any(rest)):
+            if not rest and (not follow or type(here) is not Link):
+                return above[-1], name, here
+            if type(here) is Link:
                 links += 1
                 if links > 20:
                     raise OSError(errno.ELOOP, "too many links", path)
                 if here.startswith("/"):
                     above = [self.root]
-                rest += here.split("/")[::-1]
-                continue
-            if not any(rest):
-                return above[-1], name, here
-            if here is None:
+                rest += [name for name in here.split("/")[::-1] if name]
+            elif here is None:
                 raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
-            if not isinstance(here, Folder):
+            elif type(here) is Folder:
+                above.append(here)
+            else:
                 raise NotADirectoryError(errno.ENOTDIR, "Not a directory", path)
-            above.append(here)
         return above[-1], "", above[-1]
 
     def at(self, path: str, follow: bool = True) -> Any:

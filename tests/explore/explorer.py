@@ -69,6 +69,8 @@ class Scenario:
     expected: int = 0
     """The exit code without a fault."""
     moves: bool = False
+    earlier: str = ""
+    """What ran before that, for rollbacks."""
     is_deploy: bool = True
 
     @property

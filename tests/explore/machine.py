@@ -260,8 +260,8 @@ class Machine:
         entries = re.findall(rb'(?m)^([A-Z_a-z0-9]+)="?(.*?)"?$', node.environment)
         return b"".join(name + b"=" + value + b"\0" for name, value in entries)
 
-    def listening(self, pid: int) -> list[int]:
-        return list(range(1, 10000)) if any(node.pid == pid for node in self.nodes.values()) else []
+    def listening(self, pid: int) -> range | list[int]:
+        return range(1, 10000) if any(node.pid == pid for node in self.nodes.values()) else []
 
     def turn_off(self, lose: bool, seconds: float) -> None:
         """Lose the power; it comes back after some seconds."""

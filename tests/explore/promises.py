@@ -32,8 +32,8 @@ def need(holds: object, words: str) -> None:
 def kept(explorer: Explorer) -> None:
     """A rollout with its faults, then quiet, then the next rollout; each promise where it is due."""
     scenario, world = explorer.scenario, explorer.world
-    if scenario.before:
-        outcome = explorer.roll_out(scenario.before, Goal())
+    for text in filter(None, (scenario.earlier, scenario.before)):
+        outcome = explorer.roll_out(text, Goal())
         need(outcome and outcome.exit_code == 0, f"the first rollout fails: {told(outcome)}")
         world.sleep(100)
     goal = scenario.goal(world)

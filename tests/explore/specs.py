@@ -1,6 +1,10 @@
-"""Fleets that are explored, as texts: what each scenario changes in the one of the beginning."""
+"""The rollouts that are explored: what runs before, what it leads to, and what the next one leads to."""
 
 from __future__ import annotations
+
+from fleetc.rollout.hosts.rolling import Goal
+from tests.explore.explorer import Scenario
+from tests.explore.machine import World
 
 HEAD = """
 spec = 1
@@ -24,7 +28,6 @@ reserve = "0.3 ETH"
 stable = "1s"
 deadline = "20s"
 confirm = "60s"
-batch = BATCH
 """
 
 HOST = """
@@ -58,9 +61,9 @@ max_price = "1500 wei / pixel"
 """
 
 
-def spec(hosts: int, nodes: int, *changes: tuple[str, str], batch: int = 1) -> str:
+def spec(hosts: int, nodes: int, *changes: tuple[str, str]) -> str:
     """A fleet with so many hosts and nodes on each; `changes` replace text."""
-    text = HEAD.replace("BATCH", str(batch))
+    text = HEAD
     for number, name in enumerate(("one", "two")[:hosts], 1):
         for part in (HOST, ORCHESTRATOR, GATEWAY)[: nodes + 1]:
             text += part.replace("NAME", name).replace("NUMBER", str(number))
@@ -70,6 +73,56 @@ def spec(hosts: int, nodes: int, *changes: tuple[str, str], batch: int = 1) -> s
     return text
 
 
+def back_to_first(world: World) -> Goal:
+    """A rollback of all hosts to what they run, as people do before a release that they know to be ill."""
+    found = {}
+    for name, machine in world.machines.items():
+        found[name] = machine.program["kept_releases"]()[0].partition(".")[0]
+    return Goal(kind="rollback", back_to=found)
+
+
+def restart(world: World) -> Goal:
+    return Goal(kind="restart", restart={"one": ("orch-one",)})
+
+
 PRICE = ("1200 wei", "1300 wei")
-SESSIONS = ("price = \"1200", "max_sessions = 12\nprice = \"1200")
-ILL = ("price = \"1200", "max_sessions = 13\nprice = \"1200")
+SESSIONS = ('price = "1200', 'max_sessions = 12\nprice = "1200')
+ILL = ('price = "1200', 'max_sessions = 13\nprice = "1200')
+TOGETHER = ("[rollout]\n", "[rollout]\nbatch = 2\ncanary = 0\n")
+MOVE = ('[gateways.gate-one]\nhost = "one"', '[gateways.gate-one]\nhost = "two"')
+MOVE_TO_ILL = (MOVE[0], MOVE[1] + "\nmax_sessions = 13")
+REWARD = ('reward_by = "orch-one"', 'reward_by = "orch-two"')
+OUT = ('[gateways.gate-one]\nhost = "one"', '[gateways.gate-one]\nhost = "one"\nout = { until = 2099-01-31, reason = "no power" }')
+ONLY = ("[rollout]\n", '[rollout]\nlive = "only"\n')
+MISS = ("[rollout]\n", "[rollout]\nmay_miss = 1\n")
+
+ONE, TWO = spec(1, 1), spec(2, 2)
+WITHOUT_GATE = TWO.replace(GATEWAY.replace("NAME", "one").replace("NUMBER", "1"), "")
+WITHOUT_TWO = spec(1, 2)
+
+SMALL = (
+    Scenario("restarts, small", ONE, spec(1, 1, SESSIONS), hosts=("one",)),
+    Scenario("is ill, small", ONE, spec(1, 1, ILL), next=ONE, expected=4, hosts=("one",)),
+    Scenario("is set live, small", ONE, spec(1, 1, PRICE), hosts=("one",)),
+    Scenario("first rollout, small", "", ONE, hosts=("one",)),
+)
+"""One host with one node."""
+
+LARGE = (
+    Scenario("restarts", TWO, spec(2, 2, SESSIONS)),
+    Scenario("both hosts at once", TWO, spec(2, 2, SESSIONS, TOGETHER)),
+    Scenario("is ill", TWO, spec(2, 2, ILL, TOGETHER), next=TWO, expected=4),
+    Scenario("is set live", TWO, spec(2, 2, PRICE)),
+    Scenario("is set live, else not", TWO, spec(2, 2, PRICE, ONLY)),
+    Scenario("first rollout", "", TWO),
+    Scenario("moves", TWO, spec(2, 2, MOVE), moves=True),
+    Scenario("moves, and is ill there", TWO, spec(2, 2, MOVE_TO_ILL), next=TWO, moves=True, expected=4),
+    Scenario("another calls reward", TWO, spec(2, 2, REWARD)),
+    Scenario("is out of service", TWO, spec(2, 2, OUT)),
+    Scenario("is retired", TWO, WITHOUT_GATE),
+    Scenario("leaves the fleet", TWO, WITHOUT_TWO),
+    Scenario("is restarted", TWO, TWO, goal=restart, is_deploy=False),
+    Scenario("may be left behind", TWO, spec(2, 2, SESSIONS, MISS)),
+    Scenario("goes back", spec(2, 2, SESSIONS), TWO, goal=back_to_first, earlier=TWO),
+)
+"""Two hosts with two nodes each."""
