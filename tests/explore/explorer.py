@@ -10,6 +10,7 @@ import gc
 import os
 import pickle
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -35,14 +36,14 @@ rolls out at this moment."""
 
 
 class Event(NamedTuple):
-    """A fault at a point: the number of the point, what would happen there, and what happens instead."""
+    """A fault: before which time something happens in a run, what that is, and the fault."""
 
     number: int
     what: str
     fault: str
 
     def __str__(self) -> str:
-        return f"{self.number}: {self.fault} at: {self.what}"
+        return f"{self.fault}, before the {self.number}. time: {self.what}"
 
 
 class Violation(NamedTuple):
@@ -72,6 +73,8 @@ class Scenario:
     earlier: str = ""
     """What ran before that, for rollbacks."""
     is_deploy: bool = True
+    in_order: bool = False
+    """Whether the hosts of the table are of one batch each, in that order."""
 
     @property
     def healing(self) -> str:
@@ -94,7 +97,9 @@ class Explorer:
 
     def __init__(self, scenario: Scenario, depth: int = 1, script: Sequence[Event] = (), every: int = 1) -> None:
         self.scenario, self.left, self.every = scenario, depth, every
-        self.script = {event.number: event for event in script}
+        self.script = {(event.number, event.what): event for event in script}
+        self.replays = bool(script)
+        self.times: Counter[str] = Counter()
         self.path: tuple[Event, ...] = ()
         self.number = 0
         self.active = False
@@ -115,7 +120,13 @@ class Explorer:
         self.limit = limit
         gc.collect()
         gc.freeze()
-        self.run()
+        depth, self.left = self.left, 0
+        if not self.forked(Event(0, "the whole", "nothing")):  # first without a fault: what fails then needs no more
+            self.path = ()
+            self.run()
+        self.left = depth
+        if not self.result.violations:
+            self.run()
         return self.result
 
     def run(self) -> None:
@@ -150,20 +161,21 @@ class Explorer:
         if machine is None and " answers " in what:
             self.heard.add(what.rpartition(" ")[2])
         self.number += 1
-        number = self.number
-        if self.pipe >= 0 or not self.script:
-            self.result.states.add(hash((self.digest(), what, len(self.world.stack))))
-        if number in self.script:
-            event = self.script[number]
-            self.path += (event,)
-            self.happens(event.fault, machine)
+        label = f"{machine.name if machine else '-'} {what}"
+        self.times[label] += 1
+        if self.replays:
+            event = self.script.pop((self.times[label], label), None)
+            if event is not None:
+                self.path += (event,)
+                self.happens(event.fault, machine)
             return
-        if self.script or not self.left or number % self.every:
+        self.result.states.add(hash((self.digest(), what, len(self.world.stack))))
+        if self.left < 1 or self.number % self.every:
             return
         for fault in self.faults(machine, what):
             if len(self.result.violations) >= self.limit:
                 return
-            if not self.forked(Event(number, f"{machine.name if machine else '-'} {what}", fault)):
+            if not self.forked(Event(self.times[label], label, fault)):
                 self.happens(fault, machine)
                 return
 
@@ -236,7 +248,17 @@ class Explorer:
 
 
 def replayed(scenario: Scenario, events: Sequence[Event]) -> list[Violation]:
-    """What comes of these events."""
+    """What comes of these events. All of them happen, or that is a violation too."""
     explorer = Explorer(scenario, 0, events)
     explorer.run()
-    return explorer.result.violations
+    missed = [Violation((event,), "there is no such moment") for event in explorer.script.values()]
+    return explorer.result.violations + missed
+
+
+def shrunk(scenario: Scenario, events: Sequence[Event]) -> Sequence[Event]:
+    """The events without those that a violation does not need."""
+    for event in events:
+        rest = [other for other in events if other != event]
+        if rest and replayed(scenario, rest):
+            return shrunk(scenario, rest)
+    return events

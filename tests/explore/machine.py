@@ -154,7 +154,7 @@ class Machine:
     def given(self) -> None:
         """Set the outside of the program."""
         world, program = self.world, self.program
-        subprocess = SimpleNamespace(run=self.command, PIPE=-1, DEVNULL=-3, TimeoutExpired=TimeoutError)
+        subprocess = SimpleNamespace(run=self.command, Popen=self.apart, PIPE=-1, DEVNULL=-3, TimeoutExpired=TimeoutError)
         time = SimpleNamespace(
             time=lambda: EPOCH + world.now,
             time_ns=lambda: int((EPOCH + world.now) * 1e9),
@@ -209,11 +209,11 @@ class Machine:
             if words[1] in self.failing:
                 self.failing.discard(words[1])
                 self.start(words[1])
-        elif self.is_on and self.state == "running":
+        elif self.is_on and (self.state == "running" or words[0] == "apart"):
             self.world.run(Process(self, True), lambda: self.main(timer))
 
     def main(self, timer: tuple[float, int, Machine, str, tuple[str, ...]]) -> None:
-        self.argv[:] = ["fleetc_host.pyz", *timer[4]]
+        self.argv[:] = ["fleetc_host.pyz", *(word for word in timer[4] if word != "apart")]
         try:
             self.program["main"]()
         except Blocked:
@@ -322,6 +322,11 @@ class Machine:
         """What a program does that the host program runs."""
         status, said, failed = self.done(words)
         return SimpleNamespace(returncode=status, stdout=said.encode(), stderr=failed.encode())
+
+    def apart(self, words: list[str], **_: Any) -> None:
+        """Start a process of its own without systemd."""
+        self.effect("start", " ".join(words[2:]))
+        self.world.due(0, self, "", ("apart", *words[2:]))
 
     def done(self, words: list[str]) -> tuple[int, str, str]:
         if words[0] == "sync":

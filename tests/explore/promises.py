@@ -80,7 +80,10 @@ def once(world: World) -> None:
 
 def record(machine: Machine, name: str) -> Any:
     file = machine.disk.at(f"{STATE}/{name}")
-    return None if file is None else json.loads(file.content)
+    try:
+        return None if file is None else json.loads(file.content)
+    except ValueError:
+        raise Broken(f"{name} of {machine.name} is not whole: {file.content!r}") from None
 
 
 def whole(world: World, touched: set[str]) -> None:
@@ -144,6 +147,12 @@ def table_is_true(explorer: Explorer, outcome: Outcome | None) -> None:
     if outcome is None:
         return
     explorer.outcome = outcome
+    results = [one.result for one in outcome.hosts]
+    bad = {"reverted", "quarantined", "unknown", "unwell"} & set(results[:-1])
+    later = results[-1] == "new" and explorer.scenario.in_order
+    need(not (bad and later), f"a batch begins after one that failed: {told(outcome)}")
+    answers = all(event.fault in ("pause", "long pause", "other") for event in explorer.path)
+    need(not answers or "unknown" not in results, f"a host that answers is unknown: {told(outcome)}")
     tree, _ = compiled(explorer.scenario.after)
     for one in outcome.hosts:
         machine = explorer.world.machines[one.host]

@@ -88,6 +88,7 @@ def restart(world: World) -> Goal:
 PRICE = ("1200 wei", "1300 wei")
 SESSIONS = ('price = "1200', 'max_sessions = 12\nprice = "1200')
 ILL = ('price = "1200', 'max_sessions = 13\nprice = "1200')
+ILL_ON_TWO = ('host = "two"\nmode = "video"', 'host = "two"\nmax_sessions = 13\nmode = "video"')
 TOGETHER = ("[rollout]\n", "[rollout]\nbatch = 2\ncanary = 0\n")
 MOVE = ('[gateways.gate-one]\nhost = "one"', '[gateways.gate-one]\nhost = "two"')
 MOVE_TO_ILL = (MOVE[0], MOVE[1] + "\nmax_sessions = 13")
@@ -96,7 +97,7 @@ OUT = ('[gateways.gate-one]\nhost = "one"', '[gateways.gate-one]\nhost = "one"\n
 ONLY = ("[rollout]\n", '[rollout]\nlive = "only"\n')
 MISS = ("[rollout]\n", "[rollout]\nmay_miss = 1\n")
 
-ONE, TWO = spec(1, 1), spec(2, 2)
+ONE, PAIR, TWO = spec(1, 1), spec(2, 1), spec(2, 2)
 WITHOUT_GATE = TWO.replace(GATEWAY.replace("NAME", "one").replace("NUMBER", "1"), "")
 WITHOUT_TWO = spec(1, 2)
 
@@ -109,15 +110,17 @@ SMALL = (
 """One host with one node."""
 
 LARGE = (
-    Scenario("restarts", TWO, spec(2, 2, SESSIONS)),
-    Scenario("both hosts at once", TWO, spec(2, 2, SESSIONS, TOGETHER)),
-    Scenario("is ill", TWO, spec(2, 2, ILL, TOGETHER), next=TWO, expected=4),
-    Scenario("is set live", TWO, spec(2, 2, PRICE)),
-    Scenario("is set live, else not", TWO, spec(2, 2, PRICE, ONLY)),
-    Scenario("first rollout", "", TWO),
+    Scenario("restarts", TWO, spec(2, 2, SESSIONS), in_order=True),
+    Scenario("both hosts at once", PAIR, spec(2, 1, SESSIONS, TOGETHER)),
+    Scenario("both at once, one is ill", PAIR, spec(2, 1, ILL_ON_TWO, TOGETHER), next=PAIR, expected=4),
+    Scenario("is ill", TWO, spec(2, 2, ILL), next=TWO, expected=4, in_order=True),
+    Scenario("is set live", TWO, spec(2, 2, PRICE), in_order=True),
+    Scenario("is set live, else not", TWO, spec(2, 2, PRICE, ONLY), in_order=True),
+    Scenario("first rollout", "", TWO, in_order=True),
     Scenario("moves", TWO, spec(2, 2, MOVE), moves=True),
     Scenario("moves, and is ill there", TWO, spec(2, 2, MOVE_TO_ILL), next=TWO, moves=True, expected=4),
     Scenario("another calls reward", TWO, spec(2, 2, REWARD)),
+    Scenario("the first one calls reward", spec(2, 2, REWARD), TWO),
     Scenario("is out of service", TWO, spec(2, 2, OUT)),
     Scenario("is retired", TWO, WITHOUT_GATE),
     Scenario("leaves the fleet", TWO, WITHOUT_TWO),
