@@ -110,7 +110,7 @@ PLANTED = (
     Planted("switch.py", "        try_again(switch, told_of(failure))\n", "", ILL),
     Planted("switch.py", '    if is_shutting_down():\n        raise', "    if False:\n        raise", SMALL),
     Planted("switch.py", '    keep_away(switch.get("left", []))\n', "", "moves, and is ill there"),
-    Planted("switch.py", "        if not at_boot and here and", "        if not at_boot and", SMALL),
+    Planted("requests.py", '        write_json(RECORD, {**record, "confirmed": switch["to"], "confirmed_switch": switch["id"], "ran": ran})\n', "", SMALL),
     Planted("switch.py", "        if at_boot and is_leaving(switch):", "        if False:", "moves"),
     Planted("switch.py", '    back(switch, problems, words_of(switch))\n', "", ILL),
     Planted("switch.py", '{*nodes_leaving()} & {*arrived}', "set()", "moves, and is ill there"),

@@ -98,7 +98,9 @@ def whole(world: World, touched: set[str]) -> None:
         need(ended, f"{machine.name} is left in a switch that is {switch.get('phase')}")
         found = record(machine, "quarantine.json")
         need(not found or touched, f"{machine.name} is in quarantine: {found}")
-        release = (record(machine, "state.json") or {}).get("release", "")
+        facts = record(machine, "state.json") or {}
+        release = facts.get("release", "")
+        need(facts.get("confirmed", release) == release, f"{machine.name} has confirmed what it does not run")
         for name, node in machine.nodes.items():
             link = machine.disk.at(f"/opt/fleetc/current/{name}", follow=False)
             need(link == f"../releases/{release}/{name}", f"{name} of {machine.name} has the link {link}, not {release}")

@@ -297,8 +297,9 @@ def do_confirm(request: Json) -> Json:
                 forget_switch(switch)
             return {"changed": False}
         if switch is None or not mine or switch["phase"] != HEALTHY:
-            phase = switch["phase"] if switch is not None and mine else "gone"
-            raise RefusedError("not-confirmed", "the release cannot be confirmed: its switch is %s" % phase)
+            known = ended(switch) if switch is not None and mine else {"switch": {"phase": "gone"}}
+            message = "the release cannot be confirmed: its switch is %s" % known["switch"]["phase"]
+            raise RefusedError("not-confirmed", message, **(known if mine else {}))
         ran = ran_until(switch["to"], record)
         write_json(RECORD, {**record, "confirmed": switch["to"], "confirmed_switch": switch["id"], "ran": ran})
         forget_switch(switch)
