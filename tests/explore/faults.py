@@ -140,4 +140,6 @@ PLANTED = (
     Planted("hosts/gate.py", '    if switch.get("phase") == "quarantined":', '    if False:', ILL),
     Planted("hosts/gate.py", "task in (BEGIN, STAGE) or refused or", "task in (BEGIN, STAGE) or", "moves"),
     Planted("hosts/deploy.py", "goal.back_to else left_hosts(", "goal.back_to else [] and left_hosts(", "leaves the fleet"),
+    Planted("switch.py", "    before = dict(switch)\n", "    before = dict(switch)\n    disarm(before)\n", SMALL),
+    Planted("hosts/deploy.py", '    rollout.journal.write("batch", hosts=given, moves=coming)\n', "", "moves"),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.rolling import Goal, Stated
+from fleetc.rollout.journal.history import history_of
 from tests.explore.fleet import SECRET, compiled, wanted_of
 from tests.explore.machine import UNITS, Machine, Node, World
 
@@ -118,6 +119,10 @@ def runs_as(name: str, node: Node, wanted: Node) -> None:
 def somewhere(explorer: Explorer) -> None:
     """A node that ran before and is wanted still runs somewhere, once the world is quiet."""
     scenario, world = explorer.scenario, explorer.world
+    known = history_of(explorer.ann.entries()).hosts
+    for machine, name, _ in homes(world):
+        told_of = known[machine.name].nodes if machine.name in known else {}
+        need(explorer.other or name in told_of, f"the journal does not know that {machine.name} runs {name}")
     if not scenario.before:
         return
     stay = nodes_of(scenario.before).keys() & nodes_of(scenario.after).keys()
@@ -190,5 +195,7 @@ def heals(explorer: Explorer) -> None:
     strangers = {name for _, name, _ in homes(world)} - nodes_of(text).keys()
     need(not strangers, f"still there after the next rollout: {strangers}")
     for machine in world.machines.values():
+        facts = record(machine, "state.json") or {}
+        need(facts.get("confirmed", "") == facts.get("release", ""), f"{machine.name} has not confirmed what it runs")
         need(not record(machine, "claim.json"), f"{machine.name} stays claimed after the next rollout")
     whole(world, set())

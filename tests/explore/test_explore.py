@@ -56,7 +56,7 @@ FOUND = [
     (24, "restarts, small", Event(1, "one unlink /opt/fleetc/.room", "late cut")),
     (12, "moves, and is ill there", Event(1, "one rename /opt/fleetc/current/gate-one", "kill")),
     (37, "moves", Event(1, "- ann asks two: activate", "long pause")),
-    (30, "is ill, small", Event(1, "one rename /var/lib/fleetc/switch.json", "stall")),
+    (30, "is ill, small", Event(14, "one rename /var/lib/fleetc/switch.json", "stall")),
 ]
 """What was found in the code of a release: the fault that PLANTED puts there again, and the event that shows it."""
 
