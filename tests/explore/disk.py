@@ -368,7 +368,9 @@ def os_of(disk: Disk, random: Callable[[int], bytes], closed: Callable[[int], No
         disk.handles.pop(number, None)
 
     path = SimpleNamespace(
-        **{name: getattr(posixpath, name) for name in ("join", "dirname", "basename", "relpath", "splitext", "abspath")},
+        **{
+            name: getattr(posixpath, name) for name in ("join", "dirname", "basename", "relpath", "splitext", "abspath")
+        },
         islink=lambda path: isinstance(disk.at(path, follow=False), Link),
         isdir=lambda path: isinstance(disk.at(path), Folder),
         isfile=lambda path: isinstance(disk.at(path), File),
@@ -379,7 +381,9 @@ def os_of(disk: Disk, random: Callable[[int], bytes], closed: Callable[[int], No
     )
     kept = ("O_WRONLY", "O_RDONLY", "O_RDWR", "O_CREAT", "O_EXCL", "O_APPEND", "O_TRUNC", "O_DIRECTORY", "O_NOFOLLOW")
     return SimpleNamespace(
-        **{name: getattr(os, name) for name in (*kept, "O_NONBLOCK", "strerror", "fsencode", "fsdecode", "X_OK", "sep")},
+        **{
+            name: getattr(os, name) for name in (*kept, "O_NONBLOCK", "strerror", "fsencode", "fsdecode", "X_OK", "sep")
+        },
         path=path,
         devnull="/dev/null",
         environ={},

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.rolling import Goal
 from tests.explore import promises
-from tests.explore.fleet import Controller, Lost, compiled
+from tests.explore.fleet import Controller, LostError, compiled
 from tests.explore.machine import Died, Machine, World
 
 STALL_SECONDS, PAUSE_SECONDS, LATE_SECONDS, FULL_SECONDS = 1000, 150, 900, 500
@@ -137,7 +137,9 @@ class Explorer:
             where = traceback.extract_tb(failure.__traceback__)[-1]
             words = f"{type(failure).__name__}: {failure}"[:700]
             plain = isinstance(failure, promises.Broken)
-            self.result.violations.append(Violation(self.path, words if plain else f"{words} ({where.filename}:{where.lineno})"))
+            self.result.violations.append(
+                Violation(self.path, words if plain else f"{words} ({where.filename}:{where.lineno})")
+            )
         self.result.runs += 1
         if self.pipe >= 0:
             with os.fdopen(self.pipe, "wb") as pipe:
@@ -149,7 +151,9 @@ class Explorer:
 
     def digest(self) -> int:
         world = self.world
-        timers = tuple(sorted((round(when - world.now), machine.name, words[0]) for when, _, machine, _, words in world.timers))
+        timers = tuple(
+            sorted((round(when - world.now), machine.name, words[0]) for when, _, machine, _, words in world.timers)
+        )
         return hash((timers, *(machine.digest() for machine in world.machines.values())))
 
     # Points and their faults.
@@ -217,7 +221,7 @@ class Explorer:
         world = self.world
         if machine is None:
             if kind == "lost":
-                raise Lost
+                raise LostError
             if kind == "die":
                 self.ann.dead = self.ann.dead or world.stack[-1].machine is None
                 raise Died

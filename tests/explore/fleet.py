@@ -11,7 +11,7 @@ import base64
 import io
 import json
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,17 +34,18 @@ from fleetc.rollout.hosts.runner import RunOptions
 from fleetc.rollout.journal.lines import decode
 from fleetc.settings import Settings
 from tests.explore.disk import Disk, os_of
-from tests.explore.machine import EPOCH, Died, Json, Process, Silent, World
+from tests.explore.machine import EPOCH, Died, Json, Process, SilentError, World
 from tests.support import compile_text
 
 EXPECT = "Begin the time within which nodes come here for good, or not at all"
 RETIRE = "Stop the nodes that come here, on the hosts where they run"
 LEFT = "Keep the nodes that came here away from their old hosts"
 SECRET = "CANARY-of-the-rpc"
+DEPLOY = Goal()
 ENDS = ("healthy", "reverted", "quarantined", "stuck")
 
 
-class Lost(Exception):
+class LostError(Exception):
     """A question or an answer that gets lost."""
 
 
@@ -73,7 +74,7 @@ class Ansible:
 
     def site(self, batch: list[str], moves: bool, asks: bool) -> None:
         """The tasks of tasks/main.yml, each over the hosts that are left."""
-        begun: dict[str, Json] = dict.fromkeys(batch, {"needed": True})
+        begun: dict[str, Json] = {host: {"needed": True} for host in batch}
         play = list(batch)
         if asks:
             play = self.all(BEGIN, play, self.beginning, begun)
@@ -84,29 +85,55 @@ class Ansible:
         expected: dict[str, Json] = {}
         if play == batch:
             targets = [host for host in play if host in comes and begun[host]["needed"]]
-            asked = self.all(EXPECT, targets, lambda host: self.own(host, "expect", release=staged[host]["release"]), expected)
+            asked = self.all(
+                EXPECT, targets, lambda host: self.own(host, "expect", release=staged[host]["release"]), expected
+            )
             play = self.left(play, targets, asked)
         if play == batch:
             targets = [host for host in play if host in comes and begun[host]["needed"]]
-            play = self.left(play, targets, self.delegated(RETIRE, targets, comes, lambda host, one: self.retiring(host, one, expected)))
+            play = self.left(
+                play,
+                targets,
+                self.delegated(RETIRE, targets, comes, lambda host, one: self.retiring(host, one, expected)),
+            )
         if play != batch:
             for host in play[:1]:
-                self.failures.append(Event("failed", host, "Go on only if every host of the batch has its release", "nothing was changed"))
+                self.failures.append(
+                    Event(
+                        "failed", host, "Go on only if every host of the batch has its release", "nothing was changed"
+                    )
+                )
             return
         active: dict[str, Json] = {}
         needed = [host for host in play if begun[host]["needed"]]
-        well = self.until(ACTIVATE, needed, lambda host: self.own(
-            host, "activate", release=staged[host]["release"], id=staged[host]["switch"],
-            lease=expected.get(host, {}).get("lease", {}),
-        ), active, ("healthy",))
+        well = self.until(
+            ACTIVATE,
+            needed,
+            lambda host: self.own(
+                host,
+                "activate",
+                release=staged[host]["release"],
+                id=staged[host]["switch"],
+                lease=expected.get(host, {}).get("lease", {}),
+            ),
+            active,
+            ("healthy",),
+        )
         play = self.left(play, needed, well)
         if play == batch:
             targets = [host for host in play if host in comes and begun[host]["needed"]]
-            play = self.left(play, targets, self.delegated(LEFT, targets, comes, lambda host, one: self.own(
-                one["host"], "left", nodes=one["nodes"])))
+            play = self.left(
+                play,
+                targets,
+                self.delegated(
+                    LEFT, targets, comes, lambda host, one: self.own(one["host"], "left", nodes=one["nodes"])
+                ),
+            )
         end = "confirm" if play == batch else "revert"
         needed = [host for host in play if begun[host]["needed"]]
-        self.until(END, needed, lambda host: self.own(host, end, id=active[host]["switch"]["id"]), {}, ENDS, end == "revert")
+        self.until(
+            END, needed, lambda host: self.own(host, end, id=active[host]["switch"]["id"]), {}, ENDS, end == "revert"
+        )
 
     @staticmethod
     def left(play: list[str], asked: list[str], well: list[str]) -> list[str]:
@@ -121,11 +148,17 @@ class Ansible:
     def delegated(self, task: str, hosts: Sequence[str], comes: Json, request: Any) -> list[str]:
         return [
             host for host in hosts
-            if all([self.one(task, host, one["host"], request(host, one), None) is not None for one in comes[host]])
+            if None not in [self.one(task, host, one["host"], request(host, one), None) for one in comes[host]]
         ]  # fmt: skip
 
     def until(
-        self, task: str, hosts: Sequence[str], request: Any, answers: dict[str, Json], good: Sequence[str], fails: bool = False
+        self,
+        task: str,
+        hosts: Sequence[str],
+        request: Any,
+        answers: dict[str, Json],
+        good: Sequence[str],
+        fails: bool = False,
     ) -> list[str]:
         """Ask hosts again until their switch has ended."""
         well = []
@@ -150,7 +183,7 @@ class Ansible:
         """Ask one host; None where it does not answer, or refuses."""
         try:
             answer = self.controller.message(to, request)
-        except Silent:
+        except SilentError:
             self.failures.append(Event("unreachable", host, task, "Failed to connect to the host via ssh: timed out"))
             return None
         received = {**answer, "received": EPOCH + self.controller.world.now}
@@ -173,9 +206,10 @@ class Ansible:
         }  # fmt: skip
 
     def whole(self, host: str, do: str, **facts: Any) -> Json:
+        now = datetime.fromtimestamp(EPOCH + self.controller.world.now, UTC)
         return self.own(
             host, do, wanted=wanted_of(self.tree, host), skip=[],
-            plan={"created": f"{datetime.fromtimestamp(EPOCH + self.controller.world.now, UTC):%Y-%m-%dT%H:%M:%SZ}", "seal": "-"},
+            plan={"created": f"{now:%Y-%m-%dT%H:%M:%SZ}", "seal": "-"},
             back_to=self.given["fleet_host_back_to"].get(host, ""), renamed=False,
             values={"env": {"RPC_URL": f"https://rpc/{SECRET}"}}, **facts,
         )  # fmt: skip
@@ -205,7 +239,10 @@ def wanted_of(tree: Tree, host: str) -> Json:
     files = tree.as_mapping()
     told = plain(json.loads(files[f"ansible/host_vars/{host}.json"].content))
     shared = plain(json.loads(files["ansible/inventory.json"].content))["all"]["vars"]
-    own = {key: told.get(f"fleet_host_{key}") for key in ("fleet", "owner", "runtime", "seconds", "keep", "live", "services")}
+    own = {
+        key: told.get(f"fleet_host_{key}")
+        for key in ("fleet", "owner", "runtime", "seconds", "keep", "live", "services")
+    }
     out = told.get("fleet_host_out", [])
     digests = {one["name"]: one["digest"] for one in (*told["fleet_host_services"], *out)}
     rest = {"out": {one["name"]: one["why"] for one in out}, "setters": shared["fleet_host_setters"], "stack": None}
@@ -217,7 +254,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return [plain(item) for item in value]
     if isinstance(value, dict):
-        return value["__ansible_unsafe"] if "__ansible_unsafe" in value else {key: plain(item) for key, item in value.items()}
+        return (
+            value["__ansible_unsafe"]
+            if "__ansible_unsafe" in value
+            else {key: plain(item) for key, item in value.items()}
+        )
     return value
 
 
@@ -269,8 +310,8 @@ class Controller:
             self.alive()
             answer = world.machines[host].ask(request)
             world.point(None, f"{host} answers {self.name}: {do}")
-        except Lost:
-            raise Silent from None
+        except LostError:
+            raise SilentError from None
         self.alive()
         return answer
 
@@ -279,7 +320,7 @@ class Controller:
             raise Died
 
     def roll_out(
-        self, compiled: Any, goal: Goal = Goal(), stated: Stated = NOTHING_STATED, limit: tuple[str, ...] = ()
+        self, compiled: Any, goal: Goal = DEPLOY, stated: Stated = NOTHING_STATED, limit: tuple[str, ...] = ()
     ) -> Outcome | None:
         """A rollout; None where the controller dies in it."""
         process = Process(None)
@@ -294,7 +335,10 @@ class Controller:
     def rolled_out(self, compiled: Any, goal: Goal, stated: Stated, limit: tuple[str, ...]) -> Outcome:
         tree, blueprint = compiled
         owner = {"id": f"{self.name}-{self.runs}", "who": self.name}
-        with self.outside(owner), journals.opened(cast(Any, Place("/journal")), blueprint.fleet, owner["id"]) as journal:
+        with (
+            self.outside(owner),
+            journals.opened(cast(Any, Place("/journal")), blueprint.fleet, owner["id"]) as journal,
+        ):
             return deploy_tree(tree, blueprint, Settings(), limit, False, lambda event: None, journal, goal, stated)
 
     @contextmanager

@@ -40,7 +40,7 @@ class Blocked(BaseException):
     """A process waits for a lock that another one holds: it begins once that is free."""
 
 
-class Silent(Exception):
+class SilentError(Exception):
     """A host does not answer."""
 
 
@@ -135,7 +135,15 @@ class Machine:
         self.world, self.name = world, name
         self.disk = Disk(self.effect)
         self.disk.special = self.proc
-        for path in ("/var/lib/livepeer", "/etc/livepeer", UNITS, WANTS, "/opt", "/run/systemd/system", "/usr/local/bin"):
+        for path in (
+            "/var/lib/livepeer",
+            "/etc/livepeer",
+            UNITS,
+            WANTS,
+            "/opt",
+            "/run/systemd/system",
+            "/usr/local/bin",
+        ):
             self.disk.makedirs(path, exist_ok=True)
         self.nodes: dict[str, Node] = {}
         self.units: dict[str, str] = {}
@@ -154,7 +162,9 @@ class Machine:
     def given(self) -> None:
         """Set the outside of the program."""
         world, program = self.world, self.program
-        subprocess = SimpleNamespace(run=self.command, Popen=self.apart, PIPE=-1, DEVNULL=-3, TimeoutExpired=TimeoutError)
+        subprocess = SimpleNamespace(
+            run=self.command, Popen=self.apart, PIPE=-1, DEVNULL=-3, TimeoutExpired=TimeoutError
+        )
         time = SimpleNamespace(
             time=lambda: EPOCH + world.now,
             time_ns=lambda: int((EPOCH + world.now) * 1e9),
@@ -187,13 +197,13 @@ class Machine:
     # The program as processes.
 
     def ask(self, request: Json) -> Json:
-        """What the program answers; Silent where it dies or the host is off."""
+        """What the program answers; SilentError where it dies or the host is off."""
         if not self.is_on:
-            raise Silent
+            raise SilentError
         process = Process(self)
         answer = self.world.run(process, lambda: self.program["answer"](json.loads(json.dumps(request))))
         if answer is None:
-            raise Silent
+            raise SilentError
         return json.loads(json.dumps(answer))  # type: ignore[no-any-return]
 
     def begin(self, timer: tuple[float, int, Machine, str, tuple[str, ...]]) -> None:
@@ -313,8 +323,19 @@ class Machine:
         names = (item for place in places for item in self.disk.things(self.disk.at(place) or Folder(), place))
         things = tuple((path, without_times(what, b"boot-%d" % self.boots)) for path, what in names)
         releases = tuple(sorted(self.disk.at("/opt/fleetc/releases") or ()))
-        nodes = tuple((name, node.unit, node.read, *sorted(node.settings.items())) for name, node in sorted(self.nodes.items()))
-        return (self.is_on, self.state, self.disk.full, bool(self.locks), things, releases, nodes, *sorted(self.failing))
+        nodes = tuple(
+            (name, node.unit, node.read, *sorted(node.settings.items())) for name, node in sorted(self.nodes.items())
+        )
+        return (
+            self.is_on,
+            self.state,
+            self.disk.full,
+            bool(self.locks),
+            things,
+            releases,
+            nodes,
+            *sorted(self.failing),
+        )
 
     # systemd.
 
@@ -378,12 +399,14 @@ class Machine:
 
     def read_units(self) -> None:
         """Read all units again; what is gone stays known as long as it runs."""
-        names = [name[len("livepeer-") : -len(".service")] for name in self.disk.need(UNITS) if name.startswith("livepeer-")]
+        names = [
+            name[len("livepeer-") : -len(".service")] for name in self.disk.need(UNITS) if name.startswith("livepeer-")
+        ]
         fresh = {name: text for name in names if (text := self.text_of(name)) is not None}
         self.units = {**{name: text for name, text in self.units.items() if name in self.nodes}, **fresh}
 
     def start(self, name: str) -> bool:
-        """Start a node from its unit, which names the files of its environment. systemd tries again where one is gone."""
+        """Start a node from its unit and the files of its environment. systemd tries again where one is gone."""
         if name in self.nodes:
             return True
         text = self.units.get(name) or self.text_of(name)
@@ -415,7 +438,9 @@ class Machine:
         self, where: str, method: str, path: str, body: bytes | None, headers: Json, seconds: float
     ) -> tuple[int, bytes]:
         port = int(where.rpartition(":")[2])
-        ports = (f"-{flag}={address}:{port}" for flag in ("cliAddr", "httpAddr") for address in ("127.0.0.1", "0.0.0.0"))
+        ports = (
+            f"-{flag}={address}:{port}" for flag in ("cliAddr", "httpAddr") for address in ("127.0.0.1", "0.0.0.0")
+        )
         wanted = set(ports)
         node = next((node for node in self.nodes.values() if not wanted.isdisjoint(node.argv)), None)
         if node is None:

@@ -104,7 +104,9 @@ def whole(world: World, touched: set[str]) -> None:
         need(facts.get("confirmed", release) == release, f"{machine.name} has confirmed what it does not run")
         for name, node in machine.nodes.items():
             link = machine.disk.at(f"/opt/fleetc/current/{name}", follow=False)
-            need(link == f"../releases/{release}/{name}", f"{name} of {machine.name} has the link {link}, not {release}")
+            need(
+                link == f"../releases/{release}/{name}", f"{name} of {machine.name} has the link {link}, not {release}"
+            )
             unit = machine.disk.at(f"{UNITS}/livepeer-{name}.service")
             if unit is not None:
                 runs_as(name, node, Node(0, 0, unit.content.decode(), node.environment, ()))
@@ -146,7 +148,10 @@ def no_secret(world: World) -> None:
     for machine in world.machines.values():
         for path, file in machine.disk.files():
             if SECRET.encode() in file.content:
-                need("/secrets/" in path and file.mode == 0o600, f"a secret is in {path} of {machine.name}, mode {file.mode:o}")
+                need(
+                    "/secrets/" in path and file.mode == 0o600,
+                    f"a secret is in {path} of {machine.name}, mode {file.mode:o}",
+                )
 
 
 def table_is_true(explorer: Explorer, outcome: Outcome | None) -> None:
@@ -160,10 +165,17 @@ def table_is_true(explorer: Explorer, outcome: Outcome | None) -> None:
     need(not (bad and later), f"a batch begins after one that failed: {told(outcome)}")
     answers = all(event.fault in ("pause", "long pause", "other") for event in explorer.path)
     need(not answers or "unknown" not in results, f"a host that answers is unknown: {told(outcome)}")
+    claimed = [name for name, machine in explorer.world.machines.items() if record(machine, "claim.json")]
+    need(not answers or not claimed, f"claimed by nobody who lives: {claimed}")
     tree, _ = compiled(explorer.scenario.after)
     for one in outcome.hosts:
         machine = explorer.world.machines[one.host]
-        if one.result != "new" or explorer.touched or explorer.other or any(event.fault.startswith(("restart", "shutdown")) for event in explorer.path):
+        if (
+            one.result != "new"
+            or explorer.touched
+            or explorer.other
+            or any(event.fault.startswith(("restart", "shutdown")) for event in explorer.path)
+        ):
             continue
         if not explorer.scenario.is_deploy:
             continue

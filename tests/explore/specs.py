@@ -93,7 +93,10 @@ TOGETHER = ("[rollout]\n", "[rollout]\nbatch = 2\ncanary = 0\n")
 MOVE = ('[gateways.gate-one]\nhost = "one"', '[gateways.gate-one]\nhost = "two"')
 MOVE_TO_ILL = (MOVE[0], MOVE[1] + "\nmax_sessions = 13")
 REWARD = ('reward_by = "orch-one"', 'reward_by = "orch-two"')
-OUT = ('[gateways.gate-one]\nhost = "one"', '[gateways.gate-one]\nhost = "one"\nout = { until = 2099-01-31, reason = "no power" }')
+OUT = (
+    '[gateways.gate-one]\nhost = "one"',
+    '[gateways.gate-one]\nhost = "one"\nout = { until = 2099-01-31, reason = "no power" }',
+)
 ONLY = ("[rollout]\n", '[rollout]\nlive = "only"\n')
 MISS = ("[rollout]\n", "[rollout]\nmay_miss = 1\n")
 

@@ -1,4 +1,4 @@
-"""Rollouts in the simulated world: no fault at any moment breaks a promise, and faults planted in the code are found."""
+"""Rollouts in the simulated world: no fault at any moment breaks a promise, and planted faults are found."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_messages_are_those_of_the_playbook() -> None:
     asked = [name for task in tasks if (name := request_of(task))]
     source = (ROOT / "tests/explore/fleet.py").read_text().partition("def site(")[2].partition("def left(")[0]
     marks = {"beginning": "begin", "staging": "stage", "retiring": "retire"}
-    calls = re.findall(r'self\.(beginning|staging|retiring)|self\.own\(\s*(?:host|one\["host"\]), "?(\w+)', source)
+    calls = re.findall(r'self\.(beginning|staging|retiring)|self\.own\(\s*(?:host|one\["host"\]),\s*"?(\w+)', source)
     simulated = [marks.get(name, name) for names in calls for name in names if name]
     assert simulated == asked
     names = [task["name"].partition(" #")[0] for task in tasks]
