@@ -26,8 +26,8 @@ class File:
     """A plain file; `synced` is its content on the disk, None where only its name may be there."""
 
     def __init__(self, content: bytes, mode: int, changed: int) -> None:
-        self.content, self.synced, self.mode, self.changed = content, None, mode, changed
-        self.synced: bytes | None
+        self.content, self.mode, self.changed = content, mode, changed
+        self.synced: bytes | None = None
 
     def copy(self) -> File:
         made = File(self.content, self.mode, self.changed)

@@ -60,7 +60,9 @@ def plant_in_program(program: Program, fault: Planted) -> None:
 def plant_in_controller(fault: Planted) -> None:
     module = next(one for one in sys.modules.values() if getattr(one, "__file__", None) == str(fault.path))
     for name, function in changed(module, fault):
-        for other in [one for known, one in sys.modules.items() if known.startswith("fleetc.rollout")]:
+        for other in [
+            one for known, one in sys.modules.items() if known.startswith(("fleetc.rollout", "tests.explore"))
+        ]:
             if isinstance(vars(other).get(name), FunctionType) and vars(other)[name].__module__ == module.__name__:
                 setattr(other, name, function)
 
@@ -92,8 +94,8 @@ def found(fault: Planted, scenario: Scenario, events: Sequence[Event] = ()) -> R
                 pickle.dump(result, pipe)
             os._exit(0)
     os.close(writes)
-    with os.fdopen(reads, "rb") as pipe:
-        content = pipe.read()
+    with os.fdopen(reads, "rb") as answer:
+        content = answer.read()
     os.waitpid(child, 0)
     return pickle.loads(content)  # type: ignore[no-any-return]
 
@@ -210,11 +212,15 @@ PLANTED = (
         "",
         ILL,
     ),
-    Planted("hosts/gate.py", '    if switch.get("phase") == "quarantined":', "    if False:", ILL),
+    Planted(
+        "hosts/deploy.py",
+        "dead = {run.id for run in journal.history.runs[-_KNOWN_DEAD:]} | set(stated.dead_runs)",
+        "dead = set(stated.dead_runs)",
+        SMALL,
+    ),
     Planted("hosts/gate.py", "task in (BEGIN, STAGE) or refused or", "task in (BEGIN, STAGE) or", "moves"),
     Planted(
         "hosts/deploy.py", "goal.back_to else left_hosts(", "goal.back_to else [] and left_hosts(", "leaves the fleet"
     ),
-    Planted("switch.py", "    before = dict(switch)\n", "    before = dict(switch)\n    disarm(before)\n", SMALL),
     Planted("hosts/deploy.py", '    rollout.journal.write("batch", hosts=given, moves=coming)\n', "", "moves"),
 )
