@@ -55,6 +55,9 @@ def plant_in_program(program: Program, fault: Planted) -> None:
         if str(module.__file__) == str(fault.path):
             for name, function in changed(module, fault):
                 program[name] = function
+                for do, known in program["REQUESTS"].items():
+                    if known.__name__ == name:
+                        program["REQUESTS"][do] = function
 
 
 def plant_in_controller(fault: Planted) -> None:
