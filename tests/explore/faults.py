@@ -107,7 +107,6 @@ SMALL, ILL, LIVE, FIRST = "restarts, small", "is ill, small", "is set live, smal
 
 PLANTED = (
     Planted("system.py", "        os.fsync(descriptor)\n    os.rename", "    os.rename", SMALL),
-    Planted("system.py", "    sync_directory(directory)\n\n\ndef write_json", "\n\ndef write_json", "moves"),
     Planted(
         "system.py",
         "                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
@@ -153,13 +152,9 @@ PLANTED = (
     ),
     Planted("bringing.py", "            link_unit(node)\n", "", FIRST),
     Planted("bringing.py", "        link_secrets(node)\n", "", FIRST),
-    Planted(
-        "nodes.py", "        if os.path.isdir(place):\n            sync_directory(place)\n", "        pass\n", "moves"
-    ),
     Planted("leaving.py", "    if not lease:\n        return\n", "    return\n", "moves"),
     Planted("leaving.py", '        arm(switch, request["lease"])\n', "", "moves"),
     Planted("leaving.py", '        keep_away(sorted({*record.get("left", []), *request["nodes"]}))\n', "", "moves"),
-    Planted("leaving.py", "or (waits and not is_leaving(waits))", "", "moves"),
     Planted("requests.py", ' or switch["phase"] != HEALTHY:', ":", SMALL),
     Planted(
         "requests.py", '    remove(CLAIM)\n    note("released", owner=own)', '    note("released", owner=own)', ILL
@@ -193,9 +188,6 @@ PLANTED = (
         LIVE,
     ),
     Planted("health.py", "asked >= end +", "time.monotonic() >= end +", ILL),
-    Planted(
-        "hosts/deploy.py", '        halted = f"not begun, because of {\', \'.join(bad)}" if bad else ""\n', "", "is ill"
-    ),
     Planted("hosts/deploy.py", "    return rollout.run(END_PLAYBOOK, hosts).answers", "    return {}", SMALL),
     Planted(
         "hosts/ordering.py",
