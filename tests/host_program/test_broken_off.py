@@ -1,13 +1,11 @@
-"""A switch that is killed at each of its steps: the host ends at one release, whoever finds it.
+"""Switches that break off, and what the host says of them; `tests/explore` has each moment at which one may.
 
-The program is real, and so are its files; systemd is a stand-in that remembers what each unit was started from. A kill
-is an exception that nothing of the program catches, before a step that leaves a trace.
+The program is real, and so are its files; systemd is a stand-in that remembers what each unit was started from.
 """
 
 from __future__ import annotations
 
 import base64
-import contextlib
 import errno
 import io
 import itertools
@@ -26,51 +24,29 @@ from typing import Any
 import pytest
 
 from tests.host_program.program import Program, loaded
-from tests.support import exploring
 
 NODES = ("gate", "orch")
-CHANGING = ("write", "link", "remove", "run")
-
-
-class Killed(BaseException):
-    """The process is no more."""
 
 
 class Machine:
-    """A host, its stand-in for systemd, and a program that can be killed before its n-th change of anything."""
+    """A host, its stand-in for systemd, and its program."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.running: dict[str, bytes] = {}
         self.ill: set[bytes] = set()
-        self.left: int | None = None
-        self.changes = 0
-        self.state = "running"
         self.reborn()
 
     def reborn(self) -> None:
         """A process of the program that knows nothing but what lies on the disk."""
         self.program = loaded(self.root)
-        for name in CHANGING:
-            self.program[name] = self.counted(self.program[name] if name != "run" else self.systemd)
+        self.program["run"] = self.systemd
         self.program |= {"unwell": self.is_ill, "start_apart": lambda *_: None, "make_places": lambda _: None}
         self.program |= {
             "last_words": lambda *_: [],
             "drift_of_process": lambda *_: [],
             "need_programs": lambda _: None,
         }
-
-    def counted(self, do: Any) -> Any:
-        def counting(*words: Any, **options: Any) -> Any:
-            if words[:1] != ("systemctl",) or words[1] not in ("show", "is-system-running"):
-                self.changes += 1
-                if self.left is not None:
-                    if self.left == 0:
-                        raise Killed
-                    self.left -= 1
-            return do(*words, **options)
-
-        return counting
 
     def unit(self, node: str) -> bytes:
         """What systemd reads to start a node: everything behind its link."""
@@ -92,9 +68,7 @@ class Machine:
                 blocks.append(f"Id=livepeer-{name}.service\nActiveState={active}\nMainPID={pid}\nNRestarts=0\n")
             return done(0, "\n".join(blocks), "")
         if words[:2] == ("systemctl", "is-system-running"):
-            return done(int(self.state != "running"), self.state + "\n", "")
-        if words[:2] == ("systemctl", "start") and self.state != "running":
-            return done(1, "", "Transaction is destructive.")
+            return done(0, "running\n", "")
         for word in words[2:]:
             node = word.removesuffix(".service").removeprefix("livepeer-")
             if words[:2] == ("systemctl", "stop"):
@@ -106,20 +80,6 @@ class Machine:
     def is_ill(self, service: dict[str, Any], _wanted: dict[str, Any], pid: int) -> str:
         name = service["name"]
         return "" if pid and not any(mark in self.running[name] for mark in self.ill) else f"{name} is ill"
-
-    def shut_down(self, state: str) -> None:
-        """Begin an orderly shutdown: nodes stop, nothing starts any more, and systemd says a state, or nothing."""
-        Path(self.program["BOOTED"]).mkdir(parents=True)
-        self.state = state
-        self.running.clear()
-
-    def boot(self) -> None:
-        """Start all nodes from their links, and then end what the shutdown broke off."""
-        self.state = "running"
-        self.running = {node: self.unit(node) for node in NODES}
-        self.reborn()
-        self.program["boot_id"] = lambda: "another boot"
-        self.program["resume"](True)
 
     def ask(self, do: str, **more: Any) -> dict[str, Any]:
         answer: dict[str, Any] = self.program["answer"]({"format": 1, "do": do, **more})
@@ -199,20 +159,9 @@ def machine(tmp_path: Path) -> Machine:
     return made
 
 
-def test_a_release_and_the_next_one(machine: Machine) -> None:
-    assert machine.forward(2) == ""
-    assert machine.release() == 2
-
-
 def test_boot_finishes_with_the_python_that_the_rollout_had(machine: Machine) -> None:
     unit = Path(machine.program["UNITS"], "fleetc-host.service").read_text()
     assert f"ExecStart={sys.executable} {machine.program['PROGRAM']} resume --boot\n" in unit
-
-
-def test_ill_release_goes_back(machine: Machine) -> None:
-    machine.ill.add(b"release 2 ")
-    assert machine.forward(2) == "reverted"
-    assert machine.release() == 1
 
 
 def test_two_ill_releases_are_quarantine(machine: Machine) -> None:
@@ -222,34 +171,6 @@ def test_two_ill_releases_are_quarantine(machine: Machine) -> None:
     plan = {"created": "2026-03-01T12:00:00Z", "seal": "-"}
     refused = machine.ask("begin", plan=plan, **request(3, machine.program))
     assert refused["code"] == "host-quarantined" and "--clear edge" in refused["message"]
-
-
-@pytest.mark.parametrize("state", ["stopping", ""])
-@pytest.mark.parametrize("begins", ["switching", "watching", "reverting"])
-def test_host_that_is_shut_down_in_the_middle_goes_back_when_it_boots(
-    machine: Machine, begins: str, state: str
-) -> None:
-    """Whoever still lives, and sees nodes end and none start, must not take that for what is wrong with a release."""
-    switch, program = machine.begin(2), machine.program
-    machine.ill |= {b"release 2 "} if begins == "reverting" else set()
-    enter = program["enter"]
-
-    def entering(switch: dict[str, Any], phase: str, **facts: Any) -> None:
-        enter(switch, phase, **facts)
-        if phase == begins:
-            machine.shut_down(state)
-
-    program["enter"] = entering
-    with pytest.raises(program["RefusedError"], match="it goes back when it boots"):
-        program["carry_out"](switch)
-    with pytest.raises(program["RefusedError"], match="it goes back when it boots"):
-        program["end_dead"](switch["id"])
-    assert program["open_switch"]()["phase"] == begins
-    machine.boot()
-    assert machine.release() == 1
-    ended = json.loads(Path(machine.program["SWITCH"]).read_text())
-    why = "orch is ill" if begins == "reverting" else "the host was switched off in the middle"
-    assert ended["phase"] == "reverted" and ended["reasons"][-1] == why
 
 
 def test_releases_that_fail_do_not_use_up_the_way_back(machine: Machine) -> None:
@@ -267,90 +188,6 @@ def test_releases_that_fail_do_not_use_up_the_way_back(machine: Machine) -> None
 def state(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(path.read_text())
     return found
-
-
-def fill_up(machine: Machine, step: int) -> None:
-    """Let the disk be full from a step of a switch on: nothing can be written but in the room that was kept."""
-    kept = Path(f"{machine.program['STATE']}{machine.program['ROOM']}")
-    assert kept.stat().st_size == machine.program["ROOM_BYTES"]
-    start = machine.changes
-
-    def full(do: Any) -> Any:
-        def writing(path: str, *words: Any) -> Any:
-            if machine.changes >= start + step and kept.exists():
-                raise OSError(errno.ENOSPC, "No space left on device", path)
-            return do(path, *words)
-
-        return writing
-
-    for name in ("write", "link"):
-        machine.program[name] = full(machine.program[name])
-
-
-@pytest.mark.parametrize("ill", [False, True], ids=["well", "ill"])
-def test_disk_that_fills_up_at_each_step_ends_at_one_release(tmp_path: Path, ill: bool) -> None:
-    for step in range(steps_of(tmp_path / "count", False)):
-        machine = Machine(tmp_path / f"{step}")
-        machine.forward(1)
-        switch = machine.begin(2)
-        if ill:
-            machine.ill.add(b"release 2 ")
-        fill_up(machine, step)
-        with contextlib.suppress(OSError):  # the process ends
-            machine.program["carry_out"](switch)
-        found = machine.program["open_switch"]()
-        if found is not None:  # whoever waits for it goes back then
-            machine.program["back"](found, ["the switch broke off"])
-        found = json.loads(Path(machine.program["SWITCH"]).read_text())
-        assert found["phase"] == "reverted", step
-        assert machine.release() == 1, step
-        assert not Path(f"{machine.program['STATE']}{machine.program['ROOM']}").exists()
-
-
-def steps_of(root: Path, ill: bool) -> int:
-    """How many changes a switch makes, and the way back where the release is ill."""
-    machine = Machine(root)
-    machine.forward(1)
-    switch = machine.begin(2)
-    if ill:
-        machine.ill.add(b"release 2 ")
-    machine.changes = 0
-    machine.program["carry_out"](switch)
-    return machine.changes
-
-
-@pytest.mark.parametrize("ill", [False, True], ids=["well", "ill"])
-@pytest.mark.parametrize("finder", ["timer", "boot", "next rollout"])
-def test_kill_at_each_step_ends_at_one_release(tmp_path: Path, finder: str, ill: bool) -> None:
-    """At a boot, systemd starts what is enabled before anybody looks: each node from wherever its link leads."""
-    count = steps_of(tmp_path / "count", ill)
-    assert count > 20
-    first = ["timer", "boot", "next rollout"].index(finder)  # each step is tried by one of them, or by all
-    for step in range(0 if exploring() else first, count, 1 if exploring() else 3):
-        machine = Machine(tmp_path / f"{step}")
-        machine.forward(1)
-        switch = machine.begin(2)
-        if ill:
-            machine.ill.add(b"release 2 ")
-        machine.left = step
-        with pytest.raises(Killed):
-            machine.program["carry_out"](switch)
-        machine.left = None
-        machine.reborn()
-        for node, started in machine.running.items():
-            assert started == machine.unit(node), f"a crash of {node} would start another release at step {step}"
-        if finder == "boot":
-            machine.running = {node: machine.unit(node) for node in NODES}
-            machine.program["boot_id"] = lambda: "another boot"
-            machine.program["resume"](True)
-        elif finder == "timer":
-            late = json.loads(Path(machine.program["SWITCH"]).read_text()) | {"until": 0}
-            Path(machine.program["SWITCH"]).write_text(json.dumps(late))
-            machine.program["resume"](False)
-        else:
-            assert machine.forward(3) == ""
-        assert machine.release() == (3 if finder == "next rollout" else 1), step
-        assert machine.program["open_switch"]() is None
 
 
 @pytest.mark.parametrize("step", [-1e8, 600.0, 1e8])
@@ -382,27 +219,6 @@ def healthy(machine: Machine) -> dict[str, Any]:
     machine.program["carry_out"](switch)
     assert switch["phase"] == "healthy"
     return switch
-
-
-def test_kill_at_each_step_of_a_confirmation_leaves_a_release_or_the_other_for_good(tmp_path: Path) -> None:
-    """Once a confirmation is on the disk no timer takes it back, and asking for it again says so."""
-    for step in range(100):
-        machine = Machine(tmp_path / str(step))
-        machine.forward(1)
-        switch = healthy(machine)
-        machine.left = step
-        try:
-            machine.ask("confirm", id=switch["id"])
-            break
-        except Killed:
-            machine.left = None
-        machine.reborn()
-        again = machine.ask("confirm", id=switch["id"])
-        assert again["ok"] and not Path(machine.program["SWITCH"]).exists(), step
-        machine.program["boot_id"] = lambda: "another boot"
-        machine.program["resume"](True)
-        assert machine.release() == 2, step
-    assert step >= 2
 
 
 def test_confirmed_switch_whose_file_is_left_is_never_taken_back(machine: Machine) -> None:
@@ -492,36 +308,6 @@ def test_host_answers_while_its_switch_goes_on_and_says_what_it_waits_for(machin
         machine.program["back"](machine.program["open_switch"](), [])
     for do, more in (("revert", {"id": staged["switch"]}), ("activate", asked)):
         assert machine.ask(do, **more)["switch"]["phase"] == "reverted"
-    assert machine.release() == 1
-
-
-def test_way_back_that_breaks_off_is_tried_again(machine: Machine) -> None:
-    """A disk that takes no writes at all ends the process; the timer it leaves finds a disk that does.
-
-    It goes back long before the end that was written down for the timer before.
-    """
-    timers: list[tuple[str, ...]] = []
-    machine.program["start_apart"] = lambda unit, options, *words: timers.append((unit, *words))
-    switch = healthy(machine)
-    write = machine.program["write"]
-
-    def full(path: str, *_: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", path)
-
-    machine.program["write"] = full
-    for _ in range(2):
-        timers.clear()
-        refused = machine.ask("revert", id=switch["id"])
-        assert refused["code"] == "host-failed"
-        with pytest.raises(OSError, match="No space left"):
-            machine.program["back"](machine.program["open_switch"](), [])
-        unit, *words = timers[-1]
-        assert unit.startswith(f"fleetc-revert-{switch['id']}-")
-        assert words == ["resume", switch["id"], "--after", "20"]
-    machine.program["write"] = write
-    machine.program["resume"](False)
-    assert machine.release() == 2, "no timer is due"
-    machine.program["resume"](False, switch["id"])
     assert machine.release() == 1
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.host_program.program import loaded
-from tests.host_program.test_broken_off import Killed, Machine, request
+from tests.host_program.test_broken_off import Machine, request
 
 SECONDS = {"stable": 0, "deadline": 0, "confirm": 60}
 LEAVING = {"fleet": "aurora", "host": "edge", "owner": {}, "dead": [], "seconds": SECONDS, "lease": 330}
@@ -88,47 +88,6 @@ class Moved:
         return bool(answer["ok"])
 
 
-MOVE = ("expect", "retire", "activate", "left", "confirm")
-
-
-SLOW = [(1, 0), (2, 80), (2, 170), (2, 900), (3, 50), (3, 900), (4, 50), (4, 900)]
-"""Before which word the controller waits, and for how many seconds."""
-
-
-@pytest.mark.parametrize("words", range(2, 6))
-def test_node_that_moves_runs_once_whenever_the_controller_dies_and_however_slow_it_is(
-    tmp_path: Path, words: int
-) -> None:
-    """Only between the last two words a death costs more than time: the node runs nowhere then, and never twice."""
-    for slow, delay in SLOW[: 1 if words == 2 else None]:
-        moved, done = Moved(tmp_path / f"{slow}-{delay}"), []
-        for at, what in enumerate(MOVE[:words]):
-            moved.later(delay if at == slow else 0)
-            if not moved.do(what):
-                break
-            done.append(what)
-        moved.later(5000)
-        homes = [machine for machine in (moved.old, moved.new) if "gate" in machine.running]
-        nowhere = done == list(MOVE[:4])
-        assert not moved.twice, (done, slow, delay)
-        assert homes == ([] if nowhere else [moved.new if "confirm" in done else moved.old]), (done, slow, delay)
-        assert "orch" in moved.old.running and moved.old.program["open_switch"]() is None
-
-
-def test_old_host_that_boots_waits_as_long_again(tmp_path: Path) -> None:
-    moved = Moved(tmp_path)
-    assert moved.do("expect") and moved.do("retire")
-    moved.timers.clear()
-    moved.old.program["boot_id"] = lambda: "another boot"
-    moved.old.program["resume"](True)
-    moved.later(moved.seconds - 1)
-    assert "gate" not in moved.old.running
-    moved.later(1)
-    assert "gate" in moved.old.running
-    refused = moved.old.ask("left", nodes=["gate"], owner={}, dead=[])
-    assert refused["message"] == "gate may run here again by itself"
-
-
 def test_host_that_gets_a_release_meanwhile_keeps_its_nodes_away(tmp_path: Path) -> None:
     """Hosts of one batch exchange nodes: its own switch takes the place of the one that waits."""
     moved = Moved(tmp_path)
@@ -190,25 +149,6 @@ def test_node_that_still_runs_after_it_was_stopped_keeps_all_that_tells_of_it(ma
     assert (refused["code"], refused["message"]) == ("step-failed", "gate still runs here after it was stopped")
     assert Path(machine.program["UNITS"], "livepeer-gate.service").exists()
     assert Path(machine.program["MARKERS"], "gate").exists()
-
-
-def test_kill_at_each_step_of_leaving_is_made_good_by_asking_again(tmp_path: Path) -> None:
-    for step in range(100):
-        machine = Machine(tmp_path / str(step))
-        machine.forward(1)
-        machine.left = step
-        try:
-            machine.ask("retire", nodes=["gate"], **LEAVING)
-        except Killed:
-            machine.left = None
-            machine.reborn()
-            assert machine.ask("retire", nodes=["gate"], **LEAVING)["ok"], step
-            assert list(machine.running) == ["orch"], step
-            assert machine.ask("left", nodes=["gate"], **LEAVING)["ok"], step
-            assert "gate" not in [one["node"] for one in machine.ask("observe")["state"]["processes"]]
-        else:
-            break
-    assert step > 10
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,13 @@
-"""A rollout that is killed around each line of its journal: the next one ends at one release, and nothing runs twice.
+"""Rollouts of a fleet of many hosts, which a host or a person changes meanwhile; `tests/explore` kills them.
 
-The rollout is real, in a process of its own that ends at a line as by SIGKILL, and so is the journal. The hosts are a
-stand-in; `test_killed_on_host.py` does the same with a real host.
+The rollout is real, and so is the journal. The hosts are a stand-in.
 """
 
 from __future__ import annotations
 
-import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,7 +15,7 @@ from fleetc.pipeline import Compiled
 from fleetc.rollout.hosts import deploy as deploying
 from fleetc.rollout.hosts import rolling
 from fleetc.rollout.hosts.deploy import Outcome, deploy_tree
-from fleetc.rollout.hosts.journal import Journal, opened, to_read
+from fleetc.rollout.hosts.journal import opened, to_read
 from fleetc.rollout.hosts.kept import releases_before
 from fleetc.rollout.hosts.owner import this_run
 from fleetc.rollout.plan.data import NewestPlan
@@ -31,7 +28,6 @@ NEXT = SPEC.replace("max_sessions = 200", "max_sessions = 210").replace("max_ses
 MOVED = NEXT.replace('host = "eu-gpu-2"', 'host = "us-gpu-2"', 1).replace(
     '[orchestrators.us-video-2]\nhost = "us-gpu-2"', '[orchestrators.us-video-2]\nhost = "eu-gpu-2"'
 )
-KILLED, DONE = 9, 0
 
 
 class World:
@@ -59,26 +55,6 @@ class World:
                 compiled.tree, compiled.blueprint, self.settings, limit, check, heard, journal, goal, stated
             )
 
-    def killed(self, compiled: Compiled, line: int, after: bool) -> bool:
-        """A rollout that is killed at a line of its own; whether it got there."""
-        child = os.fork()
-        if child == 0:
-            try:
-                _end_at(line, after)
-                self.roll_out(compiled)
-                os._exit(DONE)
-            finally:
-                os._exit(1)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        assert code in (KILLED, DONE), code
-        return code == KILLED
-
-    def is_true(self) -> None:
-        """The journal knows of every node where it may run."""
-        known = to_read(self.directory, "two-regions").history.hosts
-        for host, one in self.hosts.read().items():
-            assert set(one["nodes"]) <= set(known[host].nodes if host in known else ()), host
-
     def is_at(self, compiled: Compiled) -> None:
         """Every host has the release of a tree, nothing claims it, and the journal says so."""
         assert compiled.blueprint is not None
@@ -88,22 +64,6 @@ class World:
             assert set(one["nodes"]) == {service.name for service in host.services}
             assert (one["claim"], history.hosts[host.name].release) == (None, one["release"])
         assert history.broken_off is None and history.runs[-1].exit_code == 0
-
-
-def _end_at(line: int, after: bool) -> None:
-    """Make this process end, without any other word, before or after it writes a line."""
-    write: Callable[..., None] = Journal.write
-    lines = iter(range(line + 1))
-
-    def writing(journal: Journal, what: str, **facts: Any) -> None:
-        last = next(lines, line) == line
-        if last and not after:
-            os._exit(KILLED)
-        write(journal, what, **facts)
-        if last:
-            os._exit(KILLED)
-
-    setattr(Journal, "write", writing)  # noqa: B010  # in the child alone
 
 
 @pytest.fixture
@@ -116,47 +76,6 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr(deploying, "run_playbook", made.hosts.run)
     assert made.roll_out(compile_text(SPEC)).exit_code == 0
     return made
-
-
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("text", [NEXT, MOVED], ids=["change", "move"])
-def test_killed_at_each_line(world: World, text: str, after: bool) -> None:
-    start, journal = world.hosts.path.read_bytes(), world.directory / "two-regions.jsonl"
-    lines, compiled = journal.read_bytes(), compile_text(text)
-    line = 0
-    while True:
-        world.hosts.path.write_bytes(start)
-        journal.write_bytes(lines)
-        if not world.killed(compiled, line, after):
-            break
-        world.is_true()
-        broken = to_read(world.directory, "two-regions").history.broken_off
-        assert broken is not None or (line == 0 and not after) or after
-        outcome = world.roll_out(compiled, resume=broken is not None)
-        assert outcome.exit_code == 0, (line, outcome)
-        world.is_at(compiled)
-        line += 1
-    assert line >= 10
-    world.is_at(compiled)
-
-
-def test_killed_rollout_that_another_release_follows(world: World) -> None:
-    """Nobody has to go on with what broke off: the next release comes in its place."""
-    assert world.killed(compile_text(NEXT), 4, after=True)
-    assert world.roll_out(compile_text(MOVED)).exit_code == 0
-    world.is_at(compile_text(MOVED))
-
-
-def test_killed_while_a_batch_goes_back(world: World) -> None:
-    """The batch of an ill host went back; the rollout dies before it can write that."""
-    before = world.hosts.releases()
-    world.hosts.ill = {"eu-gpu-1"}
-    assert world.killed(compile_text(NEXT), 4, after=False)
-    world.is_true()
-    assert world.hosts.releases() == before
-    world.hosts.ill = set()
-    assert world.roll_out(compile_text(NEXT), resume=True).exit_code == 0
-    world.is_at(compile_text(NEXT))
 
 
 @pytest.mark.parametrize("what", ["drift", "nodes", "release"])

@@ -47,6 +47,10 @@ _LAST = 253_402_300_799  # the last second of the year 9999
 _WORDS = 120  # log lines of one host
 
 
+_NOT_BEGUN = ("too-late", "switch-open", "host-quarantined")
+"""Refusals of a switch before it begins: nothing has changed on the host."""
+
+
 class HostOutcome(NamedTuple):
     """What became of one host. `before` and `after` are digests of releases, `words` last log lines of its nodes.
 
@@ -148,7 +152,8 @@ def _not_ended(host: str, run: RunResult, reason: str, task: str) -> dict[str, A
     """The result of a host with an unconfirmed switch and no report of a rollback."""
     if run.stats is None or run.status in ("timeout", "canceled"):
         return {"result": "unknown", "reason": reason or _ended_by(run)}
-    if task in (BEGIN, STAGE) or host not in {name for counts in run.stats.values() for name in counts}:
+    refused = as_mapping(run.answers.get(host, {}).get(ACTIVATE)).get("code") in _NOT_BEGUN
+    if task in (BEGIN, STAGE) or refused or host not in {name for counts in run.stats.values() for name in counts}:
         return {"result": "old", "reason": reason or "Ansible did not reach it"}
     if task in (ACTIVATE, END) or ACTIVATE in run.answers.get(host, {}):
         why = reason or "it did not report how its switch ended"

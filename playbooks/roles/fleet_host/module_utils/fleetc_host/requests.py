@@ -171,6 +171,8 @@ def do_begin(request: Json) -> Json:
                 make_incoming()
     elif not request.get("check"):
         with locked(30):
+            need_claim(request)
+            remove(CLAIM)  # of a rollout that died here: this one changes nothing
             learn_name(request["wanted"])
             learn_settings(wanted)
             end_quarantine()
@@ -295,8 +297,9 @@ def do_confirm(request: Json) -> Json:
                 forget_switch(switch)
             return {"changed": False}
         if switch is None or not mine or switch["phase"] != HEALTHY:
-            phase = switch["phase"] if switch is not None and mine else "gone"
-            raise RefusedError("not-confirmed", "the release cannot be confirmed: its switch is %s" % phase)
+            known = ended(switch) if switch is not None and mine else {"switch": {"phase": "gone"}}
+            message = "the release cannot be confirmed: its switch is %s" % known["switch"]["phase"]
+            raise RefusedError("not-confirmed", message, **(known if mine else {}))
         ran = ran_until(switch["to"], record)
         write_json(RECORD, {**record, "confirmed": switch["to"], "confirmed_switch": switch["id"], "ran": ran})
         forget_switch(switch)

@@ -33,6 +33,7 @@ from .switch_file import (
     give_room,
     is_leaving,
     keep_room,
+    nodes_leaving,
     note_wait,
     open_switch,
     phase_for_people,
@@ -100,9 +101,11 @@ def begin_switch(target: str, request: Json) -> Json:
     wanted = wanted_of(target)
     switch = {**new_switch(request["id"], target, request, wanted["seconds"]), "lease": request.get("lease")}
     switch["restart"] = request.get("restart", [])
+    arrived = [service["name"] for service in wanted["services"]]
+    again = {*nodes_leaving()} & {*arrived}  # their move failed, so they come back whatever becomes of this switch
+    switch["left"] = [node for node in switch["left"] if node not in again]
     keep_room()
     enter(switch, ARMED)
-    arrived = [service["name"] for service in wanted["services"]]
     keep_away([node for node in switch["left"] if node not in arrived])
     seconds = switch["seconds"]
     end = seconds["deadline"] + seconds["stable"] + seconds["confirm"] + seconds.get("drain", 0)

@@ -1,0 +1,221 @@
+"""Faults that are planted in the program of hosts and in the controller, to see that the explorer finds them.
+
+In: a fault. Out: an exploration of the code with it, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import fleetc
+from tests.explore import machine
+from tests.explore.explorer import Event, Explorer, Result, Scenario, replayed
+from tests.host_program.program import PROGRAM, Program
+
+PACKAGE = Path(fleetc.__file__).parent / "rollout"
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One fault: a text of a file that stands there once, what stands there instead, and who is to find it."""
+
+    file: str
+    old: str
+    new: str
+    scenario: str
+
+    @property
+    def path(self) -> Path:
+        return (PACKAGE if self.file.startswith(("hosts/", "moves")) else PROGRAM) / self.file
+
+
+def changed(module: ModuleType, fault: Planted) -> Iterator[tuple[str, Any]]:
+    """The functions of a module as they are with a fault, in the same namespace."""
+    text = fault.path.read_text(encoding="utf-8")
+    assert text.count(fault.old) == 1, f"{fault.file} has this {text.count(fault.old)} times: {fault.old}"
+    names = vars(module)
+    before = {name: value for name, value in names.items() if isinstance(value, FunctionType)}
+    exec(compile(text.replace(fault.old, fault.new), str(fault.path), "exec", dont_inherit=True), names)
+    for name, value in before.items():
+        if value.__module__ == module.__name__:
+            yield name, names[name]
+        else:
+            names[name] = value
+
+
+def plant_in_program(program: Program, fault: Planted) -> None:
+    for module in program._modules:
+        if str(module.__file__) == str(fault.path):
+            for name, function in changed(module, fault):
+                program[name] = function
+                for do, known in program["REQUESTS"].items():
+                    if known.__name__ == name:
+                        program["REQUESTS"][do] = function
+
+
+def plant_in_controller(fault: Planted) -> None:
+    module = next(one for one in sys.modules.values() if getattr(one, "__file__", None) == str(fault.path))
+    for name, function in changed(module, fault):
+        for other in [
+            one for known, one in sys.modules.items() if known.startswith(("fleetc.rollout", "tests.explore"))
+        ]:
+            if isinstance(vars(other).get(name), FunctionType) and vars(other)[name].__module__ == module.__name__:
+                setattr(other, name, function)
+
+
+def found(fault: Planted, scenario: Scenario, events: Sequence[Event] = ()) -> Result:
+    """What an exploration finds with a fault, or these events alone; it ends with the first violation."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reads)
+        result = Result()
+        try:
+            if fault.path.is_relative_to(PROGRAM):
+                given = machine.Machine.given
+
+                def planted(self: machine.Machine) -> None:
+                    plant_in_program(self.program, fault)
+                    given(self)
+
+                machine.Machine.given = planted  # type: ignore[method-assign]
+            else:
+                plant_in_controller(fault)
+            if events:
+                result.violations = replayed(scenario, events)
+            else:
+                result = Explorer(scenario).explore(limit=1)
+        finally:
+            with os.fdopen(writes, "wb") as pipe:
+                pickle.dump(result, pipe)
+            os._exit(0)
+    os.close(writes)
+    with os.fdopen(reads, "rb") as answer:
+        content = answer.read()
+    os.waitpid(child, 0)
+    return pickle.loads(content)  # type: ignore[no-any-return]
+
+
+SMALL, ILL, LIVE, FIRST = "restarts, small", "is ill, small", "is set live, small", "first rollout, small"
+
+PLANTED = (
+    Planted("system.py", "        os.fsync(descriptor)\n    os.rename", "    os.rename", SMALL),
+    Planted(
+        "system.py",
+        "                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
+        "                pass\n",
+        SMALL,
+    ),
+    Planted("switch.py", '    start_timer("%s-%s-%d" % (TIMER, switch["id"], switch["armed"]), seconds)\n', "", SMALL),
+    Planted(
+        "switch.py",
+        '    start_apart("%s-%s" % (WORKER, switch["id"]), (), "carry-out")\n    return switch',
+        "    return switch",
+        SMALL,
+    ),
+    Planted(
+        "switch.py",
+        "partial(note_wait, switch))\n        if not",
+        "partial(note_wait, switch)) and []\n        if not",
+        ILL,
+    ),
+    Planted("switch.py", "        try_again(switch, told_of(failure))\n", "", ILL),
+    Planted("switch.py", "    if is_shutting_down():\n        raise", "    if False:\n        raise", SMALL),
+    Planted("switch.py", '    keep_away(switch.get("left", []))\n', "", "moves, and is ill there"),
+    Planted(
+        "requests.py",
+        'write_json(RECORD, {**record, "confirmed": switch["to"],',
+        'str({**record, "confirmed": switch["to"],',
+        SMALL,
+    ),
+    Planted("switch.py", "        if at_boot and is_leaving(switch):", "        if False:", "moves"),
+    Planted("switch.py", "    back(switch, problems, words_of(switch))\n", "", ILL),
+    Planted("switch.py", "{*nodes_leaving()} & {*arrived}", "set()", "moves, and is ill there"),
+    Planted(
+        "switch_file.py",
+        'switch.get("phase") in OPEN and not is_confirmed(switch)',
+        'switch.get("phase") in OPEN',
+        SMALL,
+    ),
+    Planted(
+        "bringing.py",
+        '        told("stop", node)\n        begin_start(node, runtime)\n        stop(node, runtime)\n',
+        '        told("stop", node)\n        begin_start(node, runtime)\n',
+        SMALL,
+    ),
+    Planted("bringing.py", "            link_unit(node)\n", "", FIRST),
+    Planted("bringing.py", "        link_secrets(node)\n", "", FIRST),
+    Planted("leaving.py", "    if not lease:\n        return\n", "    return\n", "moves"),
+    Planted("leaving.py", '        arm(switch, request["lease"])\n', "", "moves"),
+    Planted("leaving.py", '        keep_away(sorted({*record.get("left", []), *request["nodes"]}))\n', "", "moves"),
+    Planted("requests.py", ' or switch["phase"] != HEALTHY:', ":", SMALL),
+    Planted(
+        "requests.py", '    remove(CLAIM)\n    note("released", owner=own)', '    note("released", owner=own)', ILL
+    ),
+    Planted(
+        "requests.py", "            remove(CLAIM)  # of a rollout that died here: this one changes nothing\n", "", SMALL
+    ),
+    Planted(
+        "claims.py",
+        '    if found is not None and holder.get("id", "") not in (own, *request.get("dead", [])):',
+        "    if False:",
+        SMALL,
+    ),
+    Planted(
+        "releases.py",
+        '    must(run("sync", "--file-system", new), "the release cannot be brought to the disk")\n',
+        "",
+        SMALL,
+    ),
+    Planted(
+        "staging.py",
+        '        write("%s/%s" % (new, path), content, 0o600)',
+        '        write("%s/%s" % (new, path), content, 0o644)',
+        SMALL,
+    ),
+    Planted("installing.py", '    link("../" + BOOT_UNIT,', '    ("../" + BOOT_UNIT,', SMALL),
+    Planted(
+        "live.py",
+        '        gets = [one for one in service["live"] if lacks',
+        "        gets = [one for one in [] if lacks",
+        LIVE,
+    ),
+    Planted("health.py", "asked >= end +", "time.monotonic() >= end +", ILL),
+    Planted("hosts/deploy.py", "    return rollout.run(END_PLAYBOOK, hosts).answers", "    return {}", SMALL),
+    Planted(
+        "hosts/ordering.py",
+        "    for move in moves:\n        coming.setdefault",
+        "    for move in ():\n        coming.setdefault",
+        "moves",
+    ),
+    Planted(
+        "hosts/ordering.py",
+        "        batches = arranged(usual, moves, handovers)",
+        "        batches = usual",
+        "the first one calls reward",
+    ),
+    Planted(
+        "hosts/gate.py",
+        '    if switch.get("phase") == "reverted":\n        return outcome._replace(result="reverted", after=before)\n',
+        "",
+        ILL,
+    ),
+    Planted(
+        "hosts/deploy.py",
+        "dead = {run.id for run in journal.history.runs[-_KNOWN_DEAD:]} | set(stated.dead_runs)",
+        "dead = set(stated.dead_runs)",
+        SMALL,
+    ),
+    Planted("hosts/gate.py", "task in (BEGIN, STAGE) or refused or", "task in (BEGIN, STAGE) or", "moves"),
+    Planted(
+        "hosts/deploy.py", "goal.back_to else left_hosts(", "goal.back_to else [] and left_hosts(", "leaves the fleet"
+    ),
+    Planted("hosts/deploy.py", '    rollout.journal.write("batch", hosts=given, moves=coming)\n', "", "moves"),
+)

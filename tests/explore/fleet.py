@@ -1,0 +1,401 @@
+"""The controller: `deploy_tree` as it is, on a simulated machine, with Ansible's runs as messages to simulated hosts.
+
+In: a compiled fleet and a goal. Out: the `Outcome`. `Ansible` has the tasks of the role fleet_host in their order;
+`test_playbook.py` compares the two. A message is a point of its own: its question or its answer may get lost, and the
+controller may die before it or after it.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import tarfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import PurePosixPath
+from types import SimpleNamespace
+from typing import Any, cast
+
+from fleetc.blueprint.blueprint import Blueprint
+from fleetc.emit.release import host_digest
+from fleetc.emit.tree import Tree, is_released
+from fleetc.rollout.hosts import deploy as deploying
+from fleetc.rollout.hosts import journal as journals
+from fleetc.rollout.hosts import rolling
+from fleetc.rollout.hosts.deploy import Outcome, deploy_tree
+from fleetc.rollout.hosts.events import Event, RunResult
+from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, LET_GO, OBSERVE, STAGE
+from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Stated
+from fleetc.rollout.hosts.runner import RunOptions
+from fleetc.rollout.journal.lines import decode
+from fleetc.settings import Settings
+from tests.explore.disk import Disk, os_of
+from tests.explore.machine import EPOCH, Died, Json, Process, SilentError, World
+from tests.support import compile_text
+
+EXPECT = "Begin the time within which nodes come here for good, or not at all"
+RETIRE = "Stop the nodes that come here, on the hosts where they run"
+LEFT = "Keep the nodes that came here away from their old hosts"
+SECRET = "CANARY-of-the-rpc"
+DEPLOY = Goal()
+ENDS = ("healthy", "reverted", "quarantined", "stuck")
+
+
+class LostError(Exception):
+    """A question or an answer that gets lost."""
+
+
+@dataclass(eq=False)
+class Ansible:
+    """Runs of playbooks for one controller."""
+
+    controller: Controller
+    failures: list[Event] = field(default_factory=list)
+    answers: dict[str, Json] = field(default_factory=dict)
+
+    def run(self, project: Any, playbook: str, options: RunOptions, *_: object) -> RunResult:
+        """What the runner reports of one run."""
+        self.failures, self.answers = [], {host: {} for host in options.limit}
+        self.tree, self.given = cast(Tree, project.tree), dict(options.variables)
+        hosts = list(options.limit)
+        if playbook == "observe.yml":
+            self.all(OBSERVE, hosts, lambda host: {"format": 1, "do": "observe"})
+        elif playbook == "begin.yml":
+            self.all(BEGIN, hosts, self.beginning)
+        elif playbook == "end.yml":
+            self.all(LET_GO, hosts, self.letting_go)
+        else:
+            self.site(hosts, moves="moves" in options.tags, asks="ask" not in options.skip_tags)
+        return RunResult("successful", 0, {"ok": dict.fromkeys(hosts, 1)}, tuple(self.failures), answers=self.answers)
+
+    def site(self, batch: list[str], moves: bool, asks: bool) -> None:
+        """The tasks of tasks/main.yml, each over the hosts that are left."""
+        begun: dict[str, Json] = {host: {"needed": True} for host in batch}
+        play = list(batch)
+        if asks:
+            play = self.all(BEGIN, play, self.beginning, begun)
+        staged: dict[str, Json] = {}
+        needed = [host for host in play if begun[host]["needed"]]
+        play = self.left(play, needed, self.all(STAGE, needed, self.staging, staged))
+        comes = self.given.get("fleet_host_arrivals", {}) if moves else {}
+        expected: dict[str, Json] = {}
+        if play == batch:
+            targets = [host for host in play if host in comes and begun[host]["needed"]]
+            asked = self.all(
+                EXPECT, targets, lambda host: self.own(host, "expect", release=staged[host]["release"]), expected
+            )
+            play = self.left(play, targets, asked)
+        if play == batch:
+            targets = [host for host in play if host in comes and begun[host]["needed"]]
+            play = self.left(
+                play,
+                targets,
+                self.delegated(RETIRE, targets, comes, lambda host, one: self.retiring(host, one, expected)),
+            )
+        if play != batch:
+            for host in play[:1]:
+                self.failures.append(
+                    Event(
+                        "failed", host, "Go on only if every host of the batch has its release", "nothing was changed"
+                    )
+                )
+            return
+        active: dict[str, Json] = {}
+        needed = [host for host in play if begun[host]["needed"]]
+        well = self.until(
+            ACTIVATE,
+            needed,
+            lambda host: self.own(
+                host,
+                "activate",
+                release=staged[host]["release"],
+                id=staged[host]["switch"],
+                lease=expected.get(host, {}).get("lease", {}),
+            ),
+            active,
+            ("healthy",),
+        )
+        play = self.left(play, needed, well)
+        if play == batch:
+            targets = [host for host in play if host in comes and begun[host]["needed"]]
+            play = self.left(
+                play,
+                targets,
+                self.delegated(
+                    LEFT, targets, comes, lambda host, one: self.own(one["host"], "left", nodes=one["nodes"])
+                ),
+            )
+        end = "confirm" if play == batch else "revert"
+        needed = [host for host in play if begun[host]["needed"]]
+        self.until(
+            END, needed, lambda host: self.own(host, end, id=active[host]["switch"]["id"]), {}, ENDS, end == "revert"
+        )
+
+    @staticmethod
+    def left(play: list[str], asked: list[str], well: list[str]) -> list[str]:
+        return [host for host in play if host not in asked or host in well]
+
+    # One task.
+
+    def all(self, task: str, hosts: Sequence[str], request: Any, answers: dict[str, Json] | None = None) -> list[str]:
+        """Ask hosts, one after the other; those that did what was asked."""
+        return [host for host in hosts if self.one(task, host, host, request(host), answers) is not None]
+
+    def delegated(self, task: str, hosts: Sequence[str], comes: Json, request: Any) -> list[str]:
+        return [
+            host for host in hosts
+            if None not in [self.one(task, host, one["host"], request(host, one), None) for one in comes[host]]
+        ]  # fmt: skip
+
+    def until(
+        self,
+        task: str,
+        hosts: Sequence[str],
+        request: Any,
+        answers: dict[str, Json],
+        good: Sequence[str],
+        fails: bool = False,
+    ) -> list[str]:
+        """Ask hosts again until their switch has ended."""
+        well = []
+        for host in hosts:
+            for _ in range(90):
+                answer = self.one(task, host, host, request(host), answers)
+                said = self.answers[host].get(task, {}).get("switch", {}).get("phase")
+                if answer is None and self.failures[-1].kind == "failed" and said not in (None, *ENDS):
+                    self.failures.pop()  # it is asked again
+                    continue
+                if answer is None or answer.get("switch", {}).get("phase") in (None, *ENDS):
+                    break
+            if answer is None:
+                continue
+            if fails or answer.get("switch", {}).get("phase", good[0]) not in good:
+                self.failures.append(Event("failed", host, task, "failed", answer))
+            else:
+                well.append(host)
+        return well
+
+    def one(self, task: str, host: str, to: str, request: Json, answers: dict[str, Json] | None) -> Json | None:
+        """Ask one host; None where it does not answer, or refuses."""
+        try:
+            answer = self.controller.message(to, request)
+        except SilentError:
+            self.failures.append(Event("unreachable", host, task, "Failed to connect to the host via ssh: timed out"))
+            return None
+        received = {**answer, "received": EPOCH + self.controller.world.now}
+        self.answers[host][task] = received
+        if answers is not None:
+            answers[host] = received
+        if not answer["ok"]:
+            self.failures.append(Event("failed", host, task, answer["message"], received))
+            return None
+        return received
+
+    # Requests, as vars/main.yml has them.
+
+    def own(self, host: str, do: str, **facts: Any) -> Json:
+        given = self.given
+        return {
+            "format": 1, "owner": given["fleet_host_run"], "dead": given["fleet_host_dead"],
+            "claimed": given.get("fleet_host_claimed", False), "clear": host in given["fleet_host_clear"],
+            "restart": given["fleet_host_restart"].get(host, []), "do": do, **facts,
+        }  # fmt: skip
+
+    def whole(self, host: str, do: str, **facts: Any) -> Json:
+        now = datetime.fromtimestamp(EPOCH + self.controller.world.now, UTC)
+        return self.own(
+            host, do, wanted=wanted_of(self.tree, host), skip=[],
+            plan={"created": f"{now:%Y-%m-%dT%H:%M:%SZ}", "seal": "-"},
+            back_to=self.given["fleet_host_back_to"].get(host, ""), renamed=False,
+            values={"env": {"RPC_URL": f"https://rpc/{SECRET}"}}, **facts,
+        )  # fmt: skip
+
+    def beginning(self, host: str) -> Json:
+        return self.whole(host, "begin", needs=[])
+
+    def staging(self, host: str) -> Json:
+        return self.whole(host, "stage", archive=archive_of(self.tree, host))
+
+    def retiring(self, host: str, one: Json, expected: dict[str, Json]) -> Json:
+        wanted = wanted_of(self.tree, host)
+        return {
+            "format": 1, "do": "retire", "fleet": wanted["fleet"], "host": one["host"], "nodes": one["nodes"],
+            "seconds": wanted["seconds"], "lease": expected[host]["seconds"], "owner": self.given["fleet_host_run"],
+            "dead": self.given["fleet_host_dead"], "claimed": self.given.get("fleet_host_claimed", False),
+        }  # fmt: skip
+
+    def letting_go(self, host: str) -> Json:
+        stays = self.given.get("fleet_host_stays", {})
+        return self.own(host, "left", nodes=stays[host]) if host in stays else self.own(host, "end", keep=3)
+
+
+@cache
+def wanted_of(tree: Tree, host: str) -> Json:
+    """What the role tells a host of its release."""
+    files = tree.as_mapping()
+    told = plain(json.loads(files[f"ansible/host_vars/{host}.json"].content))
+    shared = plain(json.loads(files["ansible/inventory.json"].content))["all"]["vars"]
+    own = {
+        key: told.get(f"fleet_host_{key}")
+        for key in ("fleet", "owner", "runtime", "seconds", "keep", "live", "services")
+    }
+    out = told.get("fleet_host_out", [])
+    digests = {one["name"]: one["digest"] for one in (*told["fleet_host_services"], *out)}
+    rest = {"out": {one["name"]: one["why"] for one in out}, "setters": shared["fleet_host_setters"], "stack": None}
+    return {**own, **rest, "host": host, "digest": host_digest(digests)}
+
+
+def plain(value: Any) -> Any:
+    """Variables of Ansible without its marks of texts that are no templates."""
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return (
+            value["__ansible_unsafe"]
+            if "__ansible_unsafe" in value
+            else {key: plain(item) for key, item in value.items()}
+        )
+    return value
+
+
+@cache
+def archive_of(tree: Tree, host: str) -> str:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for path, artifact in sorted(tree.as_mapping().items()):
+            if is_released(path) and path.startswith(f"hosts/{host}/"):
+                member = tarfile.TarInfo(path.split("/", 2)[2])
+                member.size = len(artifact.content)
+                tar.addfile(member, io.BytesIO(artifact.content))
+    return base64.b64encode(packed.getvalue()).decode()
+
+
+class Place(PurePosixPath):
+    """The directory of the journal, on a simulated disk."""
+
+    def mkdir(self, **_: object) -> None:
+        pass
+
+
+class Controller:
+    """A machine from which people roll out."""
+
+    def __init__(self, world: World, name: str) -> None:
+        self.world, self.name = world, name
+        self.disk = Disk(lambda what, path: None)
+        self.disk.makedirs("/journal")
+        self.runs = 0
+        self.dead = False
+
+    def history(self) -> object:
+        """What its journal says, without times."""
+        entries = [(entry.what, repr(sorted(entry.facts.items()))) for entry in self.entries()]
+        return hash(tuple(entries))
+
+    def entries(self) -> tuple[Any, ...]:
+        file = self.disk.at("/journal/aurora.jsonl")
+        return () if file is None else tuple(decode(file.content, "aurora").entries)
+
+    def message(self, host: str, request: Json) -> Json:
+        """Hand a request to a host and wait for its answer."""
+        self.alive()
+        world, do = self.world, request["do"]
+        self.world.sleep(1)
+        try:
+            world.point(None, f"{self.name} asks {host}: {do}")
+            self.alive()
+            answer = world.machines[host].ask(request)
+            world.point(None, f"{host} answers {self.name}: {do}")
+        except LostError:
+            raise SilentError from None
+        self.alive()
+        return answer
+
+    def alive(self) -> None:
+        if self.dead:
+            raise Died
+
+    def roll_out(
+        self, compiled: Any, goal: Goal = DEPLOY, stated: Stated = NOTHING_STATED, limit: tuple[str, ...] = ()
+    ) -> Outcome | None:
+        """A rollout; None where the controller dies in it."""
+        process = Process(None)
+        self.dead, self.runs = False, self.runs + 1
+        try:
+            return self.world.run(process, lambda: self.rolled_out(compiled, goal, stated, limit))  # type: ignore[no-any-return]
+        except Died:
+            return None
+        finally:
+            self.dead = False
+
+    def rolled_out(self, compiled: Any, goal: Goal, stated: Stated, limit: tuple[str, ...]) -> Outcome:
+        tree, blueprint = compiled
+        owner = {"id": f"{self.name}-{self.runs}", "who": self.name}
+        with (
+            self.outside(owner),
+            journals.opened(cast(Any, Place("/journal")), blueprint.fleet, owner["id"]) as journal,
+        ):
+            return deploy_tree(tree, blueprint, Settings(), limit, False, lambda event: None, journal, goal, stated)
+
+    @contextmanager
+    def outside(self, owner: Json) -> Iterator[None]:
+        """What the modules of the rollout see of the outside."""
+        world, ansible = self.world, Ansible(self)
+        clock = SimpleNamespace(time=lambda: EPOCH + world.now, monotonic=lambda: world.now)
+
+        def wait(seconds: float = 0) -> None:
+            world.sleep(seconds)
+
+        @contextmanager
+        def project(tree: Tree) -> Iterator[Any]:
+            yield SimpleNamespace(tree=tree)
+
+        def rollout(*values: Any) -> Any:
+            made = _Rollout(*values)
+            made.interrupted = cast(Any, SimpleNamespace(is_set=lambda: False, wait=wait, set=lambda: None))
+            return made
+
+        def write(journal: journals.Journal, what: str, **facts: Any) -> None:
+            self.alive()
+            world.point(None, f"{self.name} writes: {what}")
+            self.alive()
+            _write(journal, what, **facts)
+
+        given: dict[Any, Json] = {
+            rolling: {"run_playbook": ansible.run, "time": clock, "this_run": lambda: owner},
+            deploying: {
+                "time": clock, "this_run": lambda: owner, "private_project": project, "Rollout": rollout,
+                "secret_values": lambda *_: {}, "on_interrupt": lambda *_: None, "restore": lambda _: None,
+            },
+            journals: {
+                "os": os_of(self.disk, world.random, lambda number: None),
+                "fcntl": SimpleNamespace(flock=lambda *_: None, LOCK_EX=2, LOCK_NB=4),
+                "datetime": SimpleNamespace(now=lambda zone: datetime.fromtimestamp(EPOCH + world.now, zone)),
+            },
+            journals.Journal: {"write": write, "keep_spec": lambda *_: None},
+        }  # fmt: skip
+        before = {place: {name: vars(place)[name] for name in names} for place, names in given.items()}
+        for place, names in given.items():
+            for name, value in names.items():
+                setattr(place, name, value)
+        try:
+            yield
+        finally:
+            for place, names in before.items():
+                for name, value in names.items():
+                    setattr(place, name, value)
+
+
+_Rollout, _write = rolling.Rollout, journals.Journal.write
+
+
+@cache
+def compiled(text: str) -> tuple[Tree, Blueprint]:
+    """A spec, compiled once."""
+    made = compile_text(text)
+    assert made.tree is not None and made.blueprint is not None, text
+    return made.tree, made.blueprint

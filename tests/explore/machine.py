@@ -1,0 +1,514 @@
+"""A simulated host: its disk, its systemd, its nodes, and the program of fleetc as processes.
+
+In: requests and words, as Ansible and systemd hand them to the program. Out: answers, and what the host does.
+
+The program is real. What it sees of the outside are the names of `Machine.given`, set in its modules. A process that
+waits lets others of the world run to their end; it goes on after that. Faults come from `World.point`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import sys
+import urllib.parse
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from tests.explore.disk import Disk, Folder, os_of, shutil_of
+from tests.host_program.program import loaded
+
+Json = dict[str, Any]
+UNITS = "/etc/systemd/system"
+WANTS = UNITS + "/multi-user.target.wants"
+BOOTING_SECONDS = 20
+EPOCH = 1_780_000_000.0
+"""What the wall clock says when the world begins."""
+
+
+class Died(BaseException):
+    """The process that runs now is no more."""
+
+
+class Blocked(BaseException):
+    """A process waits for a lock that another one holds: it begins once that is free."""
+
+
+class SilentError(Exception):
+    """A host does not answer."""
+
+
+class Process:
+    """A process of the program, or the controller."""
+
+    def __init__(self, machine: Machine | None, waits: bool = False) -> None:
+        self.machine, self.dead, self.waits = machine, False, waits
+
+
+class Node:
+    """A process of a node: what it was started from, and what it was set to since."""
+
+    def __init__(self, pid: int, began: int, unit: str, environment: bytes, read: tuple[str, ...]) -> None:
+        self.pid, self.began, self.unit, self.environment, self.read = pid, began, unit, environment, read
+        command = unit.partition("ExecStart=")[2].replace("\\\n", " ").partition("\n")[0]
+        self.argv = re.findall(r'"([^"]*)"', command)
+        self.settings = dict(word.lstrip("-").partition("=")[::2] for word in self.argv[1:])
+        self.set: Json = {}
+
+    @property
+    def is_ill(self) -> bool:
+        return "-maxSessions=13" in self.argv
+
+
+class World:
+    """All machines, their one clock, and what is to happen."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.now = 0.0
+        self.stack: list[Process] = []
+        self.timers: list[tuple[float, int, Machine, str, tuple[str, ...]]] = []
+        self.numbers = itertools.count(1)
+        self.point: Callable[[Machine | None, str], None] = lambda machine, what: None
+        """Hears of each effect before it happens; may raise, kill and cut."""
+        self.watch: Callable[[], None] = lambda: None
+        """Hears of each start and stop of a node."""
+        self.machines = {name: Machine(self, name) for name in names}
+
+    def random(self, count: int) -> bytes:
+        return next(self.numbers).to_bytes(8, "big")[-count:].rjust(count, b"\0")
+
+    def alive(self) -> None:
+        """End the process that runs now if it was killed meanwhile."""
+        if self.stack and self.stack[-1].dead:
+            raise Died
+
+    def sleep(self, seconds: float) -> None:
+        """Let time go by, and everything happen that is due until then."""
+        self.alive()
+        end = self.now + seconds
+        while due := [timer for timer in self.timers if timer[0] <= end]:
+            timer = min(due, key=lambda timer: timer[:2])
+            self.timers.remove(timer)
+            self.now = max(self.now, timer[0])
+            timer[2].begin(timer)
+        self.now = max(self.now, end)
+        if seconds >= 30:
+            for machine in self.machines.values():
+                machine.disk.settle()
+        self.alive()
+
+    def due(self, seconds: float, machine: Machine, unit: str, words: tuple[str, ...]) -> None:
+        self.timers.append((self.now + seconds, next(self.numbers), machine, unit, words))
+
+    def quiet(self) -> None:
+        """Let all timers fire, as long as there are any."""
+        for _ in range(400):
+            if not self.timers:
+                return
+            self.sleep(max(0.0, min(timer[0] for timer in self.timers) - self.now) + 1)
+        raise AssertionError(f"the world does not get quiet: {self.timers[:3]}")
+
+    def run(self, process: Process, do: Callable[[], Any]) -> Any:
+        """What a process does; None where it dies on the way."""
+        self.stack.append(process)
+        try:
+            return do()
+        except Died:
+            return None
+        finally:
+            process.dead = True
+            self.stack.pop()
+            if process.machine:
+                process.machine.unlock(process)
+
+
+class Machine:
+    """One host."""
+
+    def __init__(self, world: World, name: str) -> None:
+        self.world, self.name = world, name
+        self.disk = Disk(self.effect)
+        self.disk.special = self.proc
+        for path in (
+            "/var/lib/livepeer",
+            "/etc/livepeer",
+            UNITS,
+            WANTS,
+            "/opt",
+            "/run/systemd/system",
+            "/usr/local/bin",
+        ):
+            self.disk.makedirs(path, exist_ok=True)
+        self.nodes: dict[str, Node] = {}
+        self.units: dict[str, str] = {}
+        """The units as systemd has read them."""
+        self.locks: dict[int, tuple[int, Process]] = {}
+        self.waiting: list[tuple[float, int, Machine, str, tuple[str, ...]]] = []
+        self.state, self.is_on, self.booted, self.boots, self.pids = "running", True, -100.0, 1, 1000
+        self.failing: set[str] = set()
+        self.program = loaded(cast(Path, ""))
+        self.given()
+
+    def effect(self, what: str, path: str) -> None:
+        self.world.alive()
+        self.world.point(self, f"{what} {path}")
+
+    def given(self) -> None:
+        """Set the outside of the program."""
+        world, program = self.world, self.program
+        subprocess = SimpleNamespace(
+            run=self.command, Popen=self.apart, PIPE=-1, DEVNULL=-3, TimeoutExpired=TimeoutError
+        )
+        time = SimpleNamespace(
+            time=lambda: EPOCH + world.now,
+            time_ns=lambda: int((EPOCH + world.now) * 1e9),
+            monotonic=lambda: world.now - self.booted,
+            sleep=world.sleep,
+        )
+        for module in program._modules:
+            names = vars(module)
+            outside = {
+                "os": os_of(self.disk, world.random, self.closed),
+                "shutil": shutil_of(self.disk),
+                "subprocess": subprocess,
+                "time": time,
+                "fcntl": SimpleNamespace(flock=self.lock, LOCK_EX=2, LOCK_NB=4),
+                "pwd": SimpleNamespace(getpwnam=lambda name: SimpleNamespace(pw_uid=0, pw_gid=0)),
+                "ThreadPoolExecutor": Pool,
+                "exchange": self.exchange,
+                "listening_ports": self.listening,
+                "listeners": lambda kind: [],
+                "need_nothing": lambda request: [],
+                "need_program": lambda *_: None,
+                "own_modules": lambda: {"all.py": ""},
+            }
+            names.update((name, value) for name, value in outside.items() if name in names)
+            names["open"] = self.disk.opened
+        switch = import_module(program["main"].__module__)
+        switch.sys = SimpleNamespace(argv=[], executable="python3", exit=sys.exit)  # type: ignore[attr-defined]
+        self.argv = switch.sys.argv
+
+    # The program as processes.
+
+    def ask(self, request: Json) -> Json:
+        """What the program answers; SilentError where it dies or the host is off."""
+        if not self.is_on:
+            raise SilentError
+        process = Process(self)
+        answer = self.world.run(process, lambda: self.program["answer"](json.loads(json.dumps(request))))
+        if answer is None:
+            raise SilentError
+        return json.loads(json.dumps(answer))  # type: ignore[no-any-return]
+
+    def begin(self, timer: tuple[float, int, Machine, str, tuple[str, ...]]) -> None:
+        """Start what systemd has to start now."""
+        words = timer[4]
+        if words[0] == "boot":
+            self.boot()
+        elif words[0] == "off":
+            self.turn_off(False, BOOTING_SECONDS)
+        elif words[0] == "room":
+            self.disk.full = False
+        elif words[0] == "again":
+            if words[1] in self.failing:
+                self.failing.discard(words[1])
+                self.start(words[1])
+        elif self.is_on and (self.state == "running" or words[0] == "apart"):
+            self.world.run(Process(self, True), lambda: self.main(timer))
+
+    def main(self, timer: tuple[float, int, Machine, str, tuple[str, ...]]) -> None:
+        self.argv[:] = ["fleetc_host.pyz", *(word for word in timer[4] if word != "apart")]
+        try:
+            self.program["main"]()
+        except Blocked:
+            self.waiting.append(timer)
+        except (Exception, SystemExit):  # what it could not do, it tries again by itself, or nobody does
+            return
+
+    # The kernel.
+
+    def lock(self, number: int, how: int) -> None:
+        """Take a lock. A process of systemd that does not get it begins again once it is free; a request sees it."""
+        holder = self.locks.get(0)
+        if holder is not None and not holder[1].dead:
+            if self.world.stack[-1].waits:
+                raise Blocked
+            raise BlockingIOError
+        self.locks[0] = (number, self.world.stack[-1])
+
+    def closed(self, number: int) -> None:
+        if self.locks.get(0, (0, None))[0] == number:
+            self.free()
+
+    def unlock(self, process: Process) -> None:
+        if self.locks.get(0, (0, None))[1] is process:
+            self.free()
+
+    def free(self) -> None:
+        del self.locks[0]
+        for _, number, _, unit, words in self.waiting:
+            self.world.timers.append((self.world.now, number, self, unit, words))
+        self.waiting.clear()
+
+    def proc(self, path: str) -> bytes | None:
+        if path.endswith("boot_id"):
+            return b"boot-%d\n" % self.boots
+        pid, name = path.split("/")[2:4]
+        node = next((node for node in self.nodes.values() if str(node.pid) == pid), None)
+        if node is None:
+            return None
+        if name == "stat":
+            return b"%d (livepeer) S%s %d 0" % (node.pid, b" 0" * 18, node.began)
+        if name == "cmdline":
+            return "".join(word + "\0" for word in node.argv).encode()
+        entries = re.findall(rb'(?m)^([A-Z_a-z0-9]+)="?(.*?)"?$', node.environment)
+        return b"".join(name + b"=" + value + b"\0" for name, value in entries)
+
+    def listening(self, pid: int) -> range | list[int]:
+        return range(1, 10000) if any(node.pid == pid for node in self.nodes.values()) else []
+
+    def turn_off(self, lose: bool, seconds: float) -> None:
+        """Lose the power; it comes back after some seconds."""
+        if not self.is_on:
+            return
+        self.is_on = False
+        self.nodes.clear()
+        self.units.clear()
+        self.locks.clear()
+        self.waiting.clear()
+        self.failing.clear()
+        self.disk.cut(lose)
+        self.world.timers = [timer for timer in self.world.timers if timer[2] is not self]
+        for process in self.world.stack:
+            if process.machine is self:
+                process.dead = True
+        self.world.due(seconds, self, "", ("boot",))
+
+    def boot(self) -> None:
+        self.is_on, self.state = True, "running"
+        self.boots += 1
+        self.booted = self.world.now - BOOTING_SECONDS
+        self.read_units()
+        for name in sorted(self.disk.need(WANTS)):
+            if name.startswith("livepeer-") and self.disk.at(f"{WANTS}/{name}") is not None:
+                self.start(name[len("livepeer-") : -len(".service")])
+        is_left = self.disk.at("/var/lib/fleetc/switch.json") is not None
+        if is_left and self.disk.at(f"{WANTS}/fleetc-host.service") is not None:
+            self.world.due(0, self, "fleetc-host", ("resume", "--boot"))
+
+    def shut_down(self) -> None:
+        """Begin an orderly shutdown: nodes stop, nothing starts any more, and soon the power is off."""
+        self.state = "stopping"
+        self.nodes.clear()
+        self.world.due(5, self, "", ("off",))
+
+    def disable(self, name: str) -> None:
+        """`systemctl disable --now`: the unit is a link, so both of its links go."""
+        self.stop(name)
+        for path in (f"{WANTS}/livepeer-{name}.service", f"{UNITS}/livepeer-{name}.service"):
+            folder, last, there = self.disk.find(path, follow=False)
+            if there is not None:
+                self.disk.put(folder, last, None)
+        self.units.pop(name, None)
+
+    def digest(self) -> tuple[object, ...]:
+        """What this host is at, without times and numbers of processes."""
+        places = ("/var/lib/fleetc", "/opt/fleetc/current", UNITS, "/etc/fleetc")
+        names = (item for place in places for item in self.disk.things(self.disk.at(place) or Folder(), place))
+        things = tuple((path, without_times(what, b"boot-%d" % self.boots)) for path, what in names)
+        releases = tuple(sorted(self.disk.at("/opt/fleetc/releases") or ()))
+        nodes = tuple(
+            (name, node.unit, node.read, *sorted(node.settings.items())) for name, node in sorted(self.nodes.items())
+        )
+        return (
+            self.is_on,
+            self.state,
+            self.disk.full,
+            bool(self.locks),
+            things,
+            releases,
+            nodes,
+            *sorted(self.failing),
+        )
+
+    # systemd.
+
+    def command(self, words: list[str], **_: Any) -> Any:
+        """What a program does that the host program runs."""
+        status, said, failed = self.done(words)
+        return SimpleNamespace(returncode=status, stdout=said.encode(), stderr=failed.encode())
+
+    def apart(self, words: list[str], **_: Any) -> None:
+        """Start a process of its own without systemd."""
+        self.effect("start", " ".join(words[2:]))
+        self.world.due(0, self, "", ("apart", *words[2:]))
+
+    def done(self, words: list[str]) -> tuple[int, str, str]:
+        if words[0] == "sync":
+            self.disk.settle()
+            return 0, "", ""
+        if words[0] == "systemd-run":
+            options = dict(word.lstrip("-").partition("=")[::2] for word in words[1:] if word.startswith("--"))
+            own = words[words.index("/opt/fleetc/host/fleetc_host.pyz") + 1 :]
+            self.effect("systemd-run", " ".join(own))
+            if self.state != "running":
+                return 1, "", "Transaction is destructive."
+            self.world.due(float(options.get("on-active", 0)), self, options["unit"], tuple(own))
+            return 0, "", ""
+        if words[0] != "systemctl":
+            return 0, "", ""
+        do = words[1]
+        if do == "is-system-running":
+            return int(self.state != "running"), self.state + "\n", ""
+        names = [word.removesuffix(".service").removeprefix("livepeer-") for word in words[2:] if "--" not in word]
+        if do == "show":
+            return 0, "\n".join(self.shown(name) for name in names), ""
+        self.effect("systemctl", " ".join(words[1:]))
+        if do == "daemon-reload":
+            self.read_units()
+        elif do == "stop" and words[2].endswith(".timer"):
+            unit = words[2].removesuffix(".timer")
+            self.world.timers = [timer for timer in self.world.timers if timer[3] != unit or timer[2] is not self]
+        elif do == "stop":
+            self.stop(names[0])
+        elif do == "start":
+            if self.state != "running":
+                return 1, "", "Transaction is destructive."
+            return (0, "", "") if self.start(names[0]) else (1, "", f"Failed to start livepeer-{names[0]}.service.")
+        return 0, "", ""
+
+    def shown(self, name: str) -> str:
+        node = self.nodes.get(name)
+        state = "active" if node else "activating" if name in self.failing else "inactive"
+        read = self.units.get(name)
+        stale = read is not None and self.text_of(name) not in (None, read)
+        return (
+            f"Id=livepeer-{name}.service\nActiveState={state}\nMainPID={node.pid if node else 0}\nNRestarts=0\n"
+            f"NeedDaemonReload={'yes' if stale else 'no'}\nDropInPaths=\n"
+        )
+
+    def text_of(self, name: str) -> str | None:
+        file = self.disk.at(f"{UNITS}/livepeer-{name}.service")
+        return None if file is None else file.content.decode()
+
+    def read_units(self) -> None:
+        """Read all units again; what is gone stays known as long as it runs."""
+        names = [
+            name[len("livepeer-") : -len(".service")] for name in self.disk.need(UNITS) if name.startswith("livepeer-")
+        ]
+        fresh = {name: text for name in names if (text := self.text_of(name)) is not None}
+        self.units = {**{name: text for name, text in self.units.items() if name in self.nodes}, **fresh}
+
+    def start(self, name: str) -> bool:
+        """Start a node from its unit and the files of its environment. systemd tries again where one is gone."""
+        if name in self.nodes:
+            return True
+        text = self.units.get(name) or self.text_of(name)
+        if text is None:
+            return False
+        self.units[name] = text
+        places = re.findall(r"(?m)^EnvironmentFile=(\S+)", text)
+        files = [self.disk.at(place) for place in places]
+        if None in files:
+            self.failing.add(name)
+            self.world.due(5, self, f"livepeer-{name}", ("again", name))
+            return False
+        self.failing.discard(name)
+        self.pids += 1
+        read = tuple(self.disk.real(place) for place in (f"{UNITS}/livepeer-{name}.service", *places))
+        began = int((self.world.now - self.booted) * 100)
+        self.nodes[name] = Node(self.pids, began, text, b"\n".join(file.content for file in files), read)
+        self.world.watch()
+        return True
+
+    def stop(self, name: str) -> None:
+        self.failing.discard(name)
+        self.nodes.pop(name, None)
+        self.world.watch()
+
+    # Nodes, over HTTP.
+
+    def exchange(
+        self, where: str, method: str, path: str, body: bytes | None, headers: Json, seconds: float
+    ) -> tuple[int, bytes]:
+        port = int(where.rpartition(":")[2])
+        ports = (
+            f"-{flag}={address}:{port}" for flag in ("cliAddr", "httpAddr") for address in ("127.0.0.1", "0.0.0.0")
+        )
+        wanted = set(ports)
+        node = next((node for node in self.nodes.values() if not wanted.isdisjoint(node.argv)), None)
+        if node is None:
+            raise ConnectionRefusedError
+        if path == "/healthz":
+            return (500 if node.is_ill else 200), b""
+        if method == "POST":
+            self.effect("set", f"{port}{path}")
+            if node not in self.nodes.values():
+                raise ConnectionResetError
+            form = dict(urllib.parse.parse_qsl((body or b"").decode()))
+            flag, parameter = SETTERS[path]
+            node.settings[flag] = form[parameter]
+            return 200, b""
+        return 200, said_by(node, path)
+
+
+TIMES = re.compile(rb"[0-9]+\.[0-9]+|[0-9]{4}-[0-9-]{5}T[0-9:]{8}Z")
+
+
+@cache
+def without_times(content: object, boot: bytes) -> object:
+    """The content of a file without times, and with this boot told from others."""
+    if not isinstance(content, bytes) or b"{" not in content[:1]:
+        return content
+    if content.startswith(b'{"at"') and b"what" in content:
+        return b""
+    return TIMES.sub(b"", content).replace(boot, b"this boot")
+
+
+SETTERS = {
+    "/setMaxGasPrice": ("maxGasPrice", "amount"),
+    "/setBroadcastConfig": ("maxPricePerUnit", "maxPricePerUnit"),
+    "/setMaxSessions": ("maxSessions", "maxSessions"),
+    "/setMinGasPrice": ("minGasPrice", "minGasPrice"),
+    "/setPriceForBroadcaster": ("pricePerUnit", "pricePerUnit"),
+    "/setLogLevel": ("v", "loglevel"),
+}
+"""What a node takes while it runs: the flag of the same setting, and the name of its value."""
+
+
+def said_by(node: Node, path: str) -> bytes:
+    """What a node says it has."""
+    has = {"v": "3", "minGasPrice": "0", "maxGasPrice": "", **node.settings}
+    if path == "/status":
+        return json.dumps({"Version": "0.9.1", "BroadcasterPrices": {"default": has.get("pricePerUnit", "")}}).encode()
+    if path == "/getBroadcastConfig":
+        return json.dumps({"MaxPrice": has.get("maxPricePerUnit")}).encode()
+    plain = {"/maxGasPrice": "maxGasPrice", "/minGasPrice": "minGasPrice", "/getLogLevel": "v"}
+    return (has[plain[path]] if path in plain else "livepeer_current_sessions_total 0\n").encode()
+
+
+class Pool:
+    """An executor that does everything at once, one after the other."""
+
+    def __init__(self, **_: object) -> None:
+        pass
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def map(self, do: Callable[..., Any], *lists: Any) -> Iterator[Any]:
+        return iter([do(*values) for values in zip(*lists, strict=False)])
+
+    def submit(self, do: Callable[..., Any], *values: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(do(*values))
+        return future
