@@ -46,6 +46,7 @@ def healthy(wanted: Json, deadline: float, stable: float, told: Callable[[list[s
     pids: dict[str, int] = {}
     with ThreadPoolExecutor(max_workers=min(16, len(services) + 1)) as pool:
         while True:
+            asked = time.monotonic()
             trouble, of_stack = watch_stack(stack, LATE)
             facts = {**facts_of(services, runtime), **of_stack}
             now = {node: fact["pid"] for node, fact in facts.items() if fact["running"]}
