@@ -187,7 +187,7 @@ PLANTED = (
         "        gets = [one for one in [] if lacks",
         LIVE,
     ),
-    Planted("health.py", "asked >= end +", "time.monotonic() >= end +", ILL),
+    Planted("health.py", " and not hung)", ")", ILL),
     Planted("hosts/deploy.py", "    return rollout.run(END_PLAYBOOK, hosts).answers", "    return {}", SMALL),
     Planted(
         "hosts/ordering.py",

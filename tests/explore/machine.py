@@ -27,6 +27,7 @@ from tests.host_program.program import loaded
 Json = dict[str, Any]
 UNITS = "/etc/systemd/system"
 WANTS = UNITS + "/multi-user.target.wants"
+RESTART_SECONDS = 5
 BOOTING_SECONDS = 20
 EPOCH = 1_780_000_000.0
 """What the wall clock says when the world begins."""
@@ -152,6 +153,8 @@ class Machine:
         self.waiting: list[tuple[float, int, Machine, str, tuple[str, ...]]] = []
         self.state, self.is_on, self.booted, self.boots, self.pids = "running", True, -100.0, 1, 1000
         self.failing: set[str] = set()
+        self.kept_up: set[str] = set()
+        """Units that systemd starts again when they are killed."""
         self.program = loaded(cast(Path, ""))
         self.given()
 
@@ -220,16 +223,20 @@ class Machine:
                 self.failing.discard(words[1])
                 self.start(words[1])
         elif self.is_on and (self.state == "running" or words[0] == "apart"):
-            self.world.run(Process(self, True), lambda: self.main(timer))
+            ended = self.world.run(Process(self, True), lambda: self.main(timer))
+            if ended is None and self.is_on and timer[3] in self.kept_up:
+                self.world.due(RESTART_SECONDS, self, timer[3], words)
 
-    def main(self, timer: tuple[float, int, Machine, str, tuple[str, ...]]) -> None:
+    def main(self, timer: tuple[float, int, Machine, str, tuple[str, ...]]) -> bool:
+        """Run the program for a timer; True once it ends, unless it is killed."""
         self.argv[:] = ["fleetc_host.pyz", *(word for word in timer[4] if word != "apart")]
         try:
             self.program["main"]()
         except Blocked:
             self.waiting.append(timer)
         except (Exception, SystemExit):  # what it could not do, it tries again by itself, or nobody does
-            return
+            return True
+        return True
 
     # The kernel.
 
@@ -300,6 +307,8 @@ class Machine:
                 self.start(name[len("livepeer-") : -len(".service")])
         is_left = self.disk.at("/var/lib/fleetc/switch.json") is not None
         if is_left and self.disk.at(f"{WANTS}/fleetc-host.service") is not None:
+            text = self.disk.need(f"{WANTS}/fleetc-host.service").content
+            self.kept_up |= {"fleetc-host"} if b"Restart=on-abnormal" in text else set()
             self.world.due(0, self, "fleetc-host", ("resume", "--boot"))
 
     def shut_down(self) -> None:
@@ -359,6 +368,7 @@ class Machine:
             self.effect("systemd-run", " ".join(own))
             if self.state != "running":
                 return 1, "", "Transaction is destructive."
+            self.kept_up |= {options["unit"]} if "--property=Restart=on-abnormal" in words else set()
             self.world.due(float(options.get("on-active", 0)), self, options["unit"], tuple(own))
             return 0, "", ""
         if words[0] != "systemctl":

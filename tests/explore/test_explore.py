@@ -52,19 +52,39 @@ def test_each_pair_of_deaths_on_one_host(name: str) -> None:
     explored(replace(SCENARIOS[name], faults=("kill", "cut", "die", "lost")), depth=2)
 
 
+DIES_AGAIN = Event(1, "one unlink /etc/fleetc/.room", "kill")
 FOUND = [
-    (21, "restarts, small", Event(1, "one unlink /opt/fleetc/.room", "late cut")),
-    (11, "moves, and is ill there", Event(1, "one rename /opt/fleetc/current/gate-one", "kill")),
-    (33, "moves", Event(1, "- ann asks two: activate", "long pause")),
-    (27, "is ill, small", Event(14, "one rename /var/lib/fleetc/switch.json", "stall")),
+    (PLANTED[21], "restarts, small", (Event(1, "one unlink /opt/fleetc/.room", "late cut"),)),
+    (PLANTED[11], "moves, and is ill there", (Event(1, "one rename /opt/fleetc/current/gate-one", "kill"),)),
+    (PLANTED[33], "moves", (Event(1, "- ann asks two: activate", "long pause"),)),
+    (PLANTED[27], "is ill, small", (Event(14, "one rename /var/lib/fleetc/switch.json", "stall"),)),
+    (
+        Planted("installing.py", "Restart=on-abnormal\n", "", ""),
+        "restarts, small",
+        (Event(1, "one sync /var/lib/fleetc/running", "cut"), DIES_AGAIN),
+    ),
+    (
+        Planted("switch.py", "(*options, *KEPT_UP)", "options", ""),
+        "restarts, small",
+        (Event(1, "- one answers ann: activate", "lost"), DIES_AGAIN),
+    ),
+    (
+        Planted("switch.py", "    if problems:\n        why", "    disarm(switch)\n    if problems:\n        why", ""),
+        "restarts, small",
+        (
+            Event(1, "- one answers ann: activate", "lost"),
+            Event(17, "one rename /var/lib/fleetc/switch.json", "kill"),
+        ),
+    ),
 ]
-"""What was found in the code of a release: the fault that PLANTED puts there again, and the event that shows it."""
+"""What was found in the code of a release: the fault that brings it back, and the events that show it."""
 
 
-@pytest.mark.parametrize(("planted", "name", "event"), FOUND, ids=[str(number) for number, _, _ in FOUND])
-def test_what_was_found_once(planted: int, name: str, event: Event) -> None:
-    assert not replayed(SCENARIOS[name], [event])
-    assert found(PLANTED[planted], SCENARIOS[name], [event]).violations
+@pytest.mark.parametrize("number", range(len(FOUND)))
+def test_what_was_found_once(number: int) -> None:
+    fault, name, events = FOUND[number]
+    assert not replayed(SCENARIOS[name], events)
+    assert found(fault, SCENARIOS[name], events).violations
 
 
 def planted_is_found(fault: Planted) -> None:

@@ -63,7 +63,9 @@ def healthy(wanted: Json, deadline: float, stable: float, told: Callable[[list[s
                 told(["all nodes are well"], well_since, stable)
             tried = {node: fact["restarts"] - before.get(node, fact)["restarts"] for node, fact in facts.items()}
             ended = [node for node, times in tried.items() if times >= ENDS]
-            if ended or asked >= end + (0 if problems else stable):  # a host that hung meanwhile is looked at again
+            looked = time.monotonic()
+            hung = looked - asked > 2 * LATE  # what was seen before that is old
+            if ended or (looked >= end + (0 if problems else stable) and not hung):
                 again = ["%s ended %d times" % (node, tried[node]) for node in ended]
                 return problems + again or ["its processes are not the same for %d seconds on end" % stable]
             pids = now

@@ -23,9 +23,9 @@ ConditionPathExists=%s
 After=local-fs.target docker.service
 
 [Service]
-Type=oneshot
 ExecStart=%s %s resume --boot
-TimeoutStartSec=infinity
+Restart=on-abnormal
+RestartSec=5
 
 [Install]
 WantedBy=multi-user.target

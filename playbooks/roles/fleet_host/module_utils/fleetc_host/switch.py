@@ -60,6 +60,9 @@ DOING = {
 AGAIN_SECONDS = 20
 """How long after a way back that broke off the next one begins."""
 
+KEPT_UP = ("--property=Restart=on-abnormal", "--property=RestartSec=5")
+"""What is killed begins again. What ends with an error does not: it has armed a timer where it can be tried again."""
+
 STOPPING_SECONDS = 90
 """What stopping may take before the deadline of the start begins to count."""
 
@@ -87,8 +90,11 @@ def disarm(switch: Json) -> None:
 
 
 def start_apart(unit: str, options: tuple[str, ...], *words: str) -> None:
-    """Run this program apart from the session that asked for it: by systemd, or without it in a session of its own."""
-    command = [sys.executable or "python3", PROGRAM]
+    """Run this program apart from the session that asked for it: by systemd, or without it in a session of its own.
+
+    systemd starts it again if somebody kills it.
+    """
+    command, options = [sys.executable or "python3", PROGRAM], (*options, *KEPT_UP)
     own = words[: words.index("--after")] if "--after" in words else words  # systemd waits by itself
     if run("systemd-run", "--quiet", "--collect", "--unit=" + unit, *options, *command, *own).status == 0:
         return
@@ -256,13 +262,13 @@ def go_back(switch: Json, reasons: list[str], words: Iterable[str]) -> None:
         in_the_way = hindrance(wanted, broken)
         if in_the_way:
             raise RefusedError("not-now", in_the_way)
-    disarm(switch)
     if problems:
         why = "it could not go back to %s: %s" % (switch["from"][:12] or "nothing", "; ".join(problems)[:500])
         write_json(QUARANTINE, {"why": why, "switch": switch["id"], "at": time.time()})
         enter(switch, QUARANTINED, reasons=[*switch["reasons"], why])
-        return
-    enter(switch, REVERTED)
+    else:
+        enter(switch, REVERTED)
+    disarm(switch)  # only now: a process that is killed before this is followed by the timer
 
 
 def resume(at_boot: bool, again: str = "") -> None:
