@@ -74,8 +74,8 @@ def test_verify_asks_with_what_a_process_has_whatever_its_file_is_now(host: Prog
     (secrets / "secrets.env").write_text(f'{RPC["variable"]}="changed by hand"\n')
     wants = wanted(RPC)
     kind, reference = RPC["kind"], RPC["reference"]
-    command = ["sh", "-c", "echo; exec sleep 60"]
-    with subprocess.Popen(command, env={RPC["variable"]: "of before"}, stdout=subprocess.PIPE) as process:
+    command, pipe = ["sh", "-c", "echo; read forever"], subprocess.PIPE
+    with subprocess.Popen(command, env={RPC["variable"]: "of before"}, stdin=pipe, stdout=pipe) as process:
         try:
             assert process.stdout is not None and process.stdout.readline()
             for pid, value in ((process.pid, "of before"), (0, "changed by hand")):

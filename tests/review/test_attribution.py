@@ -367,3 +367,11 @@ def test_host_without_processes_says_what_becomes_of_it() -> None:
     table = '[hosts.extra]\naddress = "192.0.2.20"\nruntime = "docker"\n\n[orchestrators.orch]'
     (change,) = edited(DEMO, ("[orchestrators.orch]", table)).changes
     assert [effect.text for effect in change.effects] == ["rollouts reach the host from now on"]
+
+
+def test_service_beside_a_stack_gets_its_ports_through_the_packet_filter() -> None:
+    more = STAGE.replace("game_open_files = 4096", 'game_open_files = 4096\nbeside = ["minio"]')
+    assert more != STAGE
+    (change,) = review(STAGE, more).changes
+    assert [effect.impact for effect in change.effects] == ["exposure"]
+    assert "port 9000, 9001 of stage-1, open to everyone" in change.effects[0].text

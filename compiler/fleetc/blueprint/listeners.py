@@ -72,7 +72,7 @@ class Listening(NamedTuple):
 class Startable(NamedTuple):
     """What the stack's own files can publish, listed or not: TCP ports of slots, and the networks of its public design.
 
-    `beside` are ports of services that the spec puts beside the stack, with their purpose.
+    `beside` are those of these ports that services beside the stack have by the spec, with their purpose: open to all.
     """
 
     ports: tuple[str, ...]

@@ -97,7 +97,11 @@ def lower_avatar(fleet: Fleet, stack: Stack) -> StackBlueprint:
 def _startable(fleet: Fleet, stack: Stack) -> Startable:
     """What the packet filter closes unless the spec lists it."""
     ranges, here = effective.startable_ports(fleet, stack), effective.beside(fleet, stack)
-    beside = tuple((row.port, row.purpose, here[row.service]) for row in FIXED_PORTS if row.service in here)
+    closed = [
+        range(int(first), int(last or first) + 1) for first, _, last in (one.partition("-") for one in ranges.value)
+    ]
+    rows = [row for row in FIXED_PORTS if row.service in here and any(row.port in ports for ports in closed)]
+    beside = tuple((row.port, row.purpose, here[row.service]) for row in rows)
     return Startable(ranges.value, str(effective.DEFAULT_SLOT_NETWORKS), beside, ranges.origin)
 
 

@@ -7,6 +7,8 @@ are avatar/host, avatar/turn and avatar/slot-NN; the key of an item names its pr
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from fleetc.blueprint.blueprint import (
@@ -18,6 +20,7 @@ from fleetc.blueprint.blueprint import (
     StreamApiBlueprint,
     StreamBlueprint,
 )
+from fleetc.blueprint.listeners import EVERYONE
 from fleetc.blueprint.monitoring import Container, MonitoringBlueprint, ScrapeTarget
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, derived, given
@@ -36,6 +39,9 @@ LEFT_OUT: dict[str, str] = {
     "StackBlueprint.name": "it names the stack",
     "StackBlueprint.cluster": "the items of the slots say it",
     "StackBlueprint.checkout_files": "variables of the slots name them",
+    "StackBlueprint.startable": "variables say what the stack may start, and ports what stands beside it",
+    "Startable.ports": "the slots that the stack may start have them all",
+    "Startable.networks": "the same for each stack",
     "StackBlueprint.release": "the image tag and the variables that differ by release say it",
     "AvatarSlot.number": "it is the key of the items of the slot",
     "AvatarSlot.network": "a variable of the slot says it",
@@ -69,6 +75,11 @@ def avatar(place: ItemPlace, stack: StackBlueprint | None) -> Iterator[Item]:
         origin = derived("who may call", *(p for entry in listed.entries for p in entry.origin.paths))
         item = Item((*key, HOST_UNIT, "allow", listed.file), place.host, "", "allow", listed.file, "", origin)
         yield item._replace(value=", ".join(listed.texts), follows=listed.file != FIREWALL_ALLOWLIST)
+    for origin, rows in groupby(stack.startable.beside, key=itemgetter(2)):
+        ports, purposes, _ = zip(*rows, strict=True)
+        what = f"{', '.join(purpose.removeprefix('a ').removeprefix('the ') for purpose in purposes)} (tcp)"
+        value = f"{', '.join(f'0.0.0.0:{port}' for port in ports)} for {EVERYONE}; call it"
+        yield Item((*key, HOST_UNIT, "port", what), place.host, "", "port", what, value, origin)
     plain_fields = (
         ("checkout", stack.checkout, "project_dir"),
         ("services", ", ".join(stack.services), "turn"),
