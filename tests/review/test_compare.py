@@ -550,7 +550,7 @@ def test_table_of_turn_that_goes_admits_nobody_and_a_slot_that_sleeps_is_one_les
     gone = review(old, cut(old, "avatars.back.turn"))
     assert text_of(one(gone, "TURN_USER"), "exposure") == ["no user is admitted to TURN any longer"]
     slept = one(
-        review(old, old.replace("game_command = false }", "game_command = false, asleep = true }")), "slot-03 sleeps"
+        review(old, old.replace("game_command = false }", "game_command = false, asleep = true }")), "slot-03 asleep"
     )
     assert text_of(slept, "capacity") == ["one slot fewer"]
 

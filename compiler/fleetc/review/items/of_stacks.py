@@ -128,7 +128,7 @@ def _slot(key: Key, host: str, slot: AvatarSlot) -> Iterator[Item]:
     for name, value in (*arguments, ("ports", ports), ("directories", ", ".join(slot.directories))):
         yield from _plain_item((*key, name), host, "slot", f"{slot.name} {name}", value, slot.origin)
     if slot.asleep is not None:
-        yield Item((*key, ASLEEP), host, "", "slot", f"{slot.name} sleeps", "yes", slot.asleep)
+        yield Item((*key, ASLEEP), host, "", "slot", f"{slot.name} asleep", "true", slot.asleep)
     yield from _variables(key, host, slot.variables, f"{slot.name} ")
 
 
