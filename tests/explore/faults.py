@@ -136,7 +136,6 @@ PLANTED = (
         SMALL,
     ),
     Planted("switch.py", "        if at_boot and is_leaving(switch):", "        if False:", "moves"),
-    Planted("switch.py", "    back(switch, problems, words_of(switch))\n", "", ILL),
     Planted("switch.py", "{*nodes_leaving()} & {*arrived}", "set()", "moves, and is ill there"),
     Planted(
         "switch_file.py",
