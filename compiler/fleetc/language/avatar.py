@@ -182,8 +182,7 @@ class Slot(Base):
     )
     asleep: Flag = Field(
         False,
-        description="Whether the slot sleeps: a rollout stops it, or makes it without starting it. It is not among the "
-        "monitored services, and no alert watches it.",
+        description="Whether the slot sleeps. A rollout then stops it or creates it stopped, and nothing monitors it.",
     )
 
 

@@ -26,13 +26,21 @@ _PAIR = (
     rf"(?:\[\w+\] )?{_NAME} = {_VALUES}(?: or (?:another|more|less|newer))?(?: (?:in|into|for|under) \[?[\w.-]*\w\]?)?"
 )
 _END = r"(?=$|[,;.](?: |$)| (?:or|and|if|here|too|as well)\b| \()"
+"""What ends a value that a help line offers."""
 _EXAMPLE = re.compile(rf"\b(?:such as|like|as in|for example) (?:{_NAME} = )?{_VALUES}(?:, and {_VALUE})?")
+"""An example, such as `such as "2 h"`."""
 _TO = re.compile(rf"\b(?:raise|lower) ({_NAME})((?: of [\w-]+)?) to ({_VALUE})")
+"""`raise KEY of NAME to VALUE`; the name may be missing."""
 _ASKED = re.compile(rf"did you mean ({_TEXT}[^?]*)\?")
+"""`did you mean "A" or "B"?`"""
 _CHOICE = re.compile(rf"(?:^|\bwrite |: |, |\bor )({_VALUE})(?:{_END}| for )")
+"""A value that stands alone: behind "write", a colon or a comma."""
 _KNOWN = re.compile(r"\bknown(?: networks)?: ((?:[^\s,;]+(?:, |;|$))+)")
+"""`known: a, b`"""
 _PAIRS = re.compile(rf"(?<![\w.{{-])(?<!\{{ ){_PAIR}(?: and {_PAIR})*(?:{_END}|(?= to ))")
+"""`KEY = VALUE in TABLE and KEY = VALUE`; the table may be missing."""
 _PARTS = re.compile(rf"(?:\[(\w+)\] )?({_NAME}) = ({_VALUES})(?: or \w+)?(?: (?:in|into|for|under) \[?([\w.-]*\w))?")
+"""The table, key, values and other table of one such pair."""
 
 
 def offers(diagnostic: Diagnostic, document: Document) -> tuple[Fix, ...]:

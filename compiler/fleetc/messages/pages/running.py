@@ -205,13 +205,13 @@ RUNNING_PAGES: dict[str, Page] = {
         "Deploy again, which sets the value of the release, or write the other value into the spec and deploy.",
     ),
     "slot-awake": Page(
-        "A slot is awake that the spec lets sleep.",
-        "no alert watches it, its host does not count it, and the next change of the slot stops it.",
+        "A slot is awake, although the spec has asleep = true for it.",
+        "no alert watches it, its host does not count it, and the next rollout that changes it stops it.",
         "Put it to sleep again, or remove asleep from its slot and deploy.",
     ),
     "slot-not-in-spec": Page(
         "A host runs an avatar slot that the spec does not have.",
-        "it takes memory of GPUs and ports of others. Nobody outside reaches it: the packet filter drops its ports.",
+        "it takes GPU memory and ports from other slots. Nobody outside reaches it: the packet filter drops its ports.",
         "Add it to slots, or remove it: docker compose --project-name NAME down.",
     ),
     "slot-missing": Page(

@@ -120,7 +120,7 @@ def _slots(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Ma
             unknown = unknown or problem
             continue
         if slot.asleep is not None and state == "awake":
-            message = f"its {slot.name} ({slot.project}) is awake, and no alert watches it: the spec lets it sleep"
+            message = f"its {slot.name} ({slot.project}) is awake and unwatched, although the spec has asleep = true"
             yield _found(host, stack, "warning", "slot-awake", message)._replace(
                 node=_slot(slot), place=slot.asleep.paths[0]
             )
