@@ -125,6 +125,15 @@ def test_each_value_that_a_help_offers_is_an_edit_that_ends_the_problem(text: st
         assert (code, Severity.ERROR) not in {(d.code, d.severity) for d in made(found, [edit]).diagnostics}
 
 
+def test_misspelled_key_is_not_missing_as_well() -> None:
+    text = PAID.replace("[hosts.", "[host.").replace('host = "edge"', 'hst = "edge"')
+    found = check_spec([Source("fleet.toml", text)])
+    assert {(d.code, d.help) for d in found.diagnostics} == {
+        ("unknown-key", 'did you mean "hosts"?'),
+        ("unknown-key", 'did you mean "host"?'),
+    }
+
+
 def test_table_of_an_overlay_becomes_the_one_of_the_spec_that_was_meant() -> None:
     found = check_spec([Source("fleet.toml", PAID), Source("over.toml", '[hosts.edgee]\nruntime = "systemd"\n')])
     (edit,) = edits(found, "missing-key")

@@ -21,7 +21,7 @@ from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet
 from fleetc.language.rows import flag_called, in_the_spec
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, Value, error, fix_insert, fix_rename, fix_set
 from fleetc.text import leaks
-from fleetc.text.suggestions import Suggestions, asked, nearest_name, same_but_for_spelling
+from fleetc.text.suggestions import LIMIT, Suggestions, asked, nearest_name, same_but_for_spelling
 from fleetc.text.typography import typed_plainly
 from fleetc.toml.document import Document
 
@@ -70,9 +70,15 @@ def problems_of(found: ValidationError, document: Document, root: type[BaseModel
 def problems(
     found: ValidationError, raw: dict[str, Any], root: type[BaseModel], suggestions: Suggestions | None = None
 ) -> list[Diagnostic]:
-    """One diagnostic for each fault that pydantic reports about values without sources."""
+    """One diagnostic for each fault that pydantic reports about values without sources.
+
+    A key that is missing beside an unknown one with almost its name is one fault: the misspelled key.
+    """
     asked = suggestions or Suggestions()
-    return [_problem(fault, raw, root, asked) for fault in found.errors(include_url=False, include_input=False)]
+    faults = found.errors(include_url=False, include_input=False)
+    unknown = [fault["loc"] for fault in faults if fault["type"] == "extra_forbidden"][:LIMIT]
+    misspelled = {(*loc[:-1], nearest_name(str(loc[-1]), known_keys(loc[:-1], root))) for loc in unknown}
+    return [_problem(f, raw, root, asked) for f in faults if f["type"] != "missing" or f["loc"] not in misspelled]
 
 
 def _of_overlay(document: Document, suggestions: Suggestions, problem: Diagnostic) -> Diagnostic:
