@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import chdir, contextmanager, suppress
 from functools import cache, wraps
 from io import BytesIO, TextIOWrapper
@@ -72,10 +72,7 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Te
     return of_all
 
 
-@cache
-def shipped() -> tuple[Mapping[str, str], Mapping[str, bytes]]:
-    """The templates and playbooks of this checkout."""
-    return files.read_templates(), files.read_playbooks()
+shipped = files.read_shipped
 
 
 def sources_of(*paths: Path) -> list[Source]:

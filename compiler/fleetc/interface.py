@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from fleetc.disk.reading import read_playbooks, read_templates
+from fleetc.disk.reading import read_shipped
 from fleetc.messages.locate import Located, locate
 from fleetc.messages.text import as_text
 from fleetc.pipeline import Checked, Compiled, check_spec, compile_spec
@@ -33,7 +33,7 @@ def check(spec: str, *overlays: str, today: date | None = None) -> Checked:
 
 def compile(spec: str, *overlays: str, today: date | None = None) -> Compiled:  # noqa: A001  # as the command is called
     """The tree that a spec compiles to, in memory. `tree` is None if `checked` has errors. `today` as for `check`."""
-    return compile_spec(_sources(spec, overlays), read_templates(), read_playbooks(), today=today)
+    return compile_spec(_sources(spec, overlays), *read_shipped(), today=today)
 
 
 def diff(old: Compiled, new: Compiled) -> Review:

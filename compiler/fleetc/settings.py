@@ -191,6 +191,11 @@ class Settings(BaseModel):
         """The settings in force that a file of the checkout makes, sorted by name."""
         return self._from_checkout
 
+    @property
+    def max_spec_bytes(self) -> int:
+        """The size of the largest spec file to read."""
+        return self.max_spec_mib * 2**20
+
     def tree_of(self, spec: Path) -> Path:
         """The directory of the tree that a spec file compiles to."""
         return self.output or spec.parent / "rendered"

@@ -25,7 +25,7 @@ def main(spec: Path, tree: Path, old: str, new: str) -> None:
     read = files.read_source(spec, spec.name, _LIMIT)
     before, _, after = read.text.rpartition(old)
     edited = Source(spec.name, f"{before}{new}{after}")
-    shipped = files.read_templates(), files.read_playbooks()
+    shipped = files.read_shipped()
     gc.disable()  # as the command does
     first = compile_spec([read], *shipped, keep=True)
     assert first.tree is not None

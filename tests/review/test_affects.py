@@ -19,13 +19,13 @@ from fleetc.places.diagnostic import fix_set
 from fleetc.review.affects import Affected, Trials, as_json, as_text, places
 from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
-from fleetc.review.why import Shipped, UnknownPlaceError
+from fleetc.review.why import UnknownPlaceError
 from fleetc.toml.document import Source, value_at
 from fleetc.toml.edits import toml_value
 from tests.mutating import Mutation, mutations
 from tests.support import EXAMPLES, ROOT, compiled_example, example_sources, exploring, fleetc, shipped
 
-SHIPPED = Shipped(*shipped())
+SHIPPED = shipped()
 
 
 def loaded(name: str) -> tuple[list[Source], Compiled]:

@@ -19,7 +19,6 @@ from fleetc.places.origin import given
 from fleetc.review.why import (
     Derivation,
     Explained,
-    Shipped,
     UnknownPlaceError,
     as_json,
     as_text,
@@ -50,7 +49,7 @@ def question(name: str) -> Derivation:
     sources, compiled = example(name)
     fleet, document = compiled.checked.fleet, compiled.checked.document
     assert fleet is not None and document is not None
-    return Derivation(fleet, lower.lower(fleet), document, sources, Shipped(*shipped()))
+    return Derivation(fleet, lower.lower(fleet), document, sources, shipped())
 
 
 def explained(name: str, artifact: str, starts: str) -> Explained:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 from fleetc import lower
 from fleetc.emit import formats
+from fleetc.emit.tree import Shipped
 from fleetc.language.fleet import Fleet
 from fleetc.language.sharing import CLASSES
 from fleetc.places.diagnostic import Path
 from fleetc.review.impact.restarts import service_of
-from fleetc.review.why import Shipped
 from fleetc.text.counting import counted
 from fleetc.toml.document import Document
 

@@ -175,7 +175,7 @@ def _repaired(
 
     repaired = quietly(fixes.repair, sources, policies, today)
     with Failures(form):
-        files.write_sources(sources, repaired.sources, settings.max_spec_mib * 1024 * 1024)
+        files.write_sources(sources, repaired.sources, settings.max_spec_bytes)
     if form is not Format.json:
         for code, change in repaired.repairs:
             message(f"repaired[{code}] {change.file}:{change.line}:{change.column}: {change}")

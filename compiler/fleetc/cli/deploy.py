@@ -35,15 +35,7 @@ from fleetc.cli.shared.planned import around, refusals, shard_of
 from fleetc.cli.shared.rolling import About, need_check, opened_journal, skipped, tell
 from fleetc.cli.shared.selecting import chosen
 from fleetc.cli.shared.taking_over import keep_running, takeovers
-from fleetc.cli.shared.working import (
-    compile_or_exit,
-    load_settings,
-    need_fresh,
-    read_policies,
-    target_of,
-    tell_out,
-    tell_settings,
-)
+from fleetc.cli.shared.working import compile_reviewed, load_settings, read_policies
 from fleetc.messages.forms import Format, RolloutFormat
 from fleetc.text.counting import counted
 
@@ -110,11 +102,8 @@ def deploy(
         return
     _need_no_signature(spec, settings)
     day = None if resume else today  # a rollout that began soundly can end, though a silence ended in between
-    compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), day)
+    compiled = compile_reviewed(spec, settings, read_policies(spec, today, Format.text), day)
     _, _, blueprint, tree = compiled.sound
-    tell_settings(spec, settings)
-    tell_out(blueprint)
-    need_fresh(tree, target_of(spec, settings))
     if part is not None and not hosts_of(blueprint, (), part):
         message(f"note: part {part} has no hosts, so there is nothing to do: take fewer parts")
         return

@@ -61,7 +61,7 @@ def fmt(
     if spec == STDIN:
         sys.stdout.write(after.pop(0).text)
         sources.pop(0)
-    for name in files.write_sources(sources, after, settings.max_spec_mib * 1024 * 1024):
+    for name in files.write_sources(sources, after, settings.max_spec_bytes):
         message(f"formatted {name}")
 
 

@@ -218,7 +218,7 @@ def _named_secrets(directory: Path, text: str | None) -> list[str]:
     settings = load_settings(directory)
     written = [] if text is None else [Source(files.SPEC_NAME, text)]
     sources = written or read_sources(directory, settings, Format.text)
-    compiled = compile_spec(sources, files.read_templates(), files.read_playbooks())
+    compiled = compile_spec(sources, *files.read_shipped())
     if compiled.blueprint is None:
         report(compiled.checked, sources, settings, Format.text, always=True)
         raise typer.Exit(PROBLEMS)

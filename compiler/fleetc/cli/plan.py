@@ -30,16 +30,7 @@ from fleetc.cli.shared.output import message, wrong_usage
 from fleetc.cli.shared.planned import around, made, refusals, shard_of
 from fleetc.cli.shared.rolling import tell_ways
 from fleetc.cli.shared.selecting import chosen
-from fleetc.cli.shared.working import (
-    STDIN,
-    compile_or_exit,
-    load_settings,
-    need_fresh,
-    read_policies,
-    target_of,
-    tell_out,
-    tell_settings,
-)
+from fleetc.cli.shared.working import STDIN, compile_reviewed, load_settings, read_policies
 from fleetc.messages.forms import Format
 from fleetc.planner.data import RECORDED
 
@@ -207,13 +198,8 @@ def _signed(verified: Verified, settings: Settings) -> str:
 def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
     """What was rolled out last; None if not given. Raises FilesError."""
     from fleetc.cli.shared.baseline import baseline
-    from fleetc.disk import files
 
-    if against is None:
-        return None
-    shipped = files.read_templates(), files.read_playbooks()
-    limit = settings.max_spec_mib * 1024 * 1024
-    return baseline(against, spec, settings, shipped, limit, rolled_out=True)
+    return baseline(against, spec, settings, rolled_out=True) if against is not None else None
 
 
 def _meaning(baseline: Baseline, before: Side | None, spec: Path, settings: Settings, compiled: Compiled) -> Meaning:
@@ -234,14 +220,10 @@ def _inputs(
     from fleetc.disk import files
     from fleetc.rollout.plan.make import Inputs
 
-    compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), today)
+    compiled = compile_reviewed(spec, settings, read_policies(spec, today, Format.text), today)
     document, _, blueprint, tree = compiled.sound
     limited = frozenset(choose(compiled))
-    tell_settings(spec, settings)
-    tell_out(blueprint)
-    need_fresh(tree, target_of(spec, settings))
-    templates, playbooks = files.read_templates(), files.read_playbooks()
-    return Inputs(document.sources, templates, playbooks, blueprint, tree, limited, shard, made(settings)), compiled
+    return Inputs(document.sources, *files.read_shipped(), blueprint, tree, limited, shard, made(settings)), compiled
 
 
 def _lifetime(text: str) -> timedelta:

@@ -17,7 +17,7 @@ import typer
 from fleetc.cli.shared.options import HERE, LimitOption, OverlayOption, SpecArgument, TreeOption, WithoutOption
 from fleetc.cli.shared.output import coloured, message, wrong_usage
 from fleetc.cli.shared.selecting import chosen
-from fleetc.cli.shared.working import compile_or_exit, load_settings, need_fresh, target_of, tell_out, tell_settings
+from fleetc.cli.shared.working import compile_reviewed, load_settings
 from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:
@@ -95,10 +95,7 @@ def verify(
     _refuse_wrong_usage(form, write, watch)
     _need_file(write)
     settings = load_settings(spec, overlay=overlay, output=output)
-    compiled, _ = compile_or_exit(spec, settings, Format.text)
-    tell_settings(spec, settings)
-    tell_out(compiled.sound.blueprint)
-    need_fresh(compiled.sound.tree, target_of(spec, settings))
+    compiled = compile_reviewed(spec, settings)
     request = _Request(spec, settings, compiled, chosen(compiled, limit, without), public, form, write)
     if watch is not None:
         _watch(request, watch)
@@ -238,7 +235,7 @@ def _text(request: _Request, look: _Look, colour: bool = False) -> str:
         from fleetc.disk import files
         from fleetc.rollout.verify.html import as_html
 
-        return as_html(report, files.read_templates())
+        return as_html(report, files.read_shipped().templates)
     from fleetc.rollout.verify.report import as_data
 
     checked, more = compiled.checked, {"verify": as_data(report)}

@@ -68,7 +68,7 @@ def why(
     root = files.tree_around(Path(name)) or files.tree_around(Path(name).absolute()) if is_line and not flag else None
     in_spec = False
     try:
-        sources = files.recorded_sources(root, settings.max_spec_mib * 1024 * 1024) if root else []
+        sources = files.recorded_sources(root, settings.max_spec_bytes) if root else []
         sources = sources or read_sources(spec, settings, form)
         in_spec = any(source.name == name or source.name.endswith(f"/{name}") for source in sources)
         if flag is None and root is None and (in_spec or not is_line):
@@ -109,7 +109,6 @@ def _put_dependents(place: str, spec: Path, settings: Settings, form: Format, wh
     """Print which lines of the tree depend on a place of the spec. Raises UnknownPlaceError and FilesError."""
     from fleetc.disk import files
     from fleetc.review import affects
-    from fleetc.review.why import Shipped
 
     compiled, _ = compile_or_exit(spec, settings, form)
     document, fleet, _, _ = compiled.sound
@@ -117,7 +116,7 @@ def _put_dependents(place: str, spec: Path, settings: Settings, form: Format, wh
     if table is not None:
         wrong_usage(f"{plain(place)} is a node: name a flag of it too, or its table, {table}.{plain(place)}")
     paths = affects.places(document, place)
-    trials = affects.Trials(compiled, document.sources, Shipped(files.read_templates(), files.read_playbooks()))
+    trials = affects.Trials(compiled, document.sources, files.read_shipped())
     words = affects.CHOICES if len(paths) == 1 else 1
     affected = [value for path in paths[: affects.VALUES_LIMIT] for value in quietly(trials.affected, path, words)]
     if form is Format.json:
@@ -138,7 +137,7 @@ def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
     from fleetc.language.spec import read_fleet, read_spec
     from fleetc.pipeline import Checked
     from fleetc.places.diagnostic import has_errors
-    from fleetc.review.why import Derivation, Shipped
+    from fleetc.review.why import Derivation
 
     document, diagnostics = read_spec(sources)
     fleet = None
@@ -148,5 +147,4 @@ def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
     if document is None or fleet is None:
         report(Checked(document, None, tuple(diagnostics)), sources, settings, form, always=True)
         raise typer.Exit(PROBLEMS)
-    shipped = Shipped(files.read_templates(), files.read_playbooks())
-    return Derivation(fleet, lower.lower(fleet), document, sources, shipped)
+    return Derivation(fleet, lower.lower(fleet), document, sources, files.read_shipped())

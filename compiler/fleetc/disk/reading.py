@@ -12,13 +12,14 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, replace
+from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import BinaryIO
 
 from fleetc.disk.manifest import LIMIT_BYTES, FilesError, failure, read_opened, read_path, shown
-from fleetc.emit.tree import MANIFEST, PARTS_FOLDER
+from fleetc.emit.tree import MANIFEST, PARTS_FOLDER, Shipped
 from fleetc.toml.document import Source
 from fleetc.toml.including import fault
 
@@ -297,6 +298,12 @@ def read_templates() -> dict[str, str]:
 def read_playbooks() -> dict[str, bytes]:
     """The shipped playbooks and Ansible roles, content by relative POSIX path."""
     return _shipped("playbooks", resources.files("fleetc"))
+
+
+@cache
+def read_shipped() -> Shipped:
+    """The shipped templates and playbooks."""
+    return Shipped(read_templates(), read_playbooks())
 
 
 def read_starter() -> dict[str, str]:

@@ -32,6 +32,13 @@ ROLLED_OUT = frozenset({"ansible", "hosts"})
 """The directories that a rollout uses as a whole: Ansible runs and reads one, and copies the other to hosts."""
 
 
+class Shipped(NamedTuple):
+    """What fleetc makes trees with: the texts of its templates and the contents of its playbooks, by relative path."""
+
+    templates: Mapping[str, str]
+    playbooks: Mapping[str, bytes]
+
+
 class Artifact(NamedTuple):
     """One output file: POSIX path relative to the tree, bytes, mode, and the spec tables that it came from."""
 

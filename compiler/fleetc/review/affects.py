@@ -18,7 +18,7 @@ from typing import Any
 
 from fleetc import lower
 from fleetc.emit import formats
-from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Tree, is_released
+from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Shipped, Tree, is_released
 from fleetc.fixes import Rewriting
 from fleetc.language.sharing import in_the_language
 from fleetc.language.spec import json_schema
@@ -27,7 +27,7 @@ from fleetc.places.diagnostic import Path, Value, fix_set
 from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
 from fleetc.review.other_values import alternatives, choices, further, leaves, words
-from fleetc.review.why import Shipped, UnknownPlaceError
+from fleetc.review.why import UnknownPlaceError
 from fleetc.text import leaks
 from fleetc.text.counting import counted
 from fleetc.text.encoders import plain_output

@@ -7,13 +7,14 @@ or JSON. Called by `cli/` for `fleetc why`; a compile runs none of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fleetc.blueprint.blueprint import LAUNCH_FLAGS, Blueprint
 from fleetc.emit import env, formats
 from fleetc.emit.traced import TracedLine
+from fleetc.emit.tree import Shipped
 from fleetc.language.fleet import Fleet
 from fleetc.messages.json import json_place
 from fleetc.messages.locate import Place, members_label, places
@@ -55,13 +56,6 @@ class Explained:
     text: str
     reasons: tuple[Reason, ...]
     presence: tuple[Reason, ...]
-
-
-class Shipped(NamedTuple):
-    """The templates and playbooks of this fleetc."""
-
-    templates: Mapping[str, str]
-    playbooks: Mapping[str, bytes]
 
 
 class Derivation(NamedTuple):

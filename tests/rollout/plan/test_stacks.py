@@ -178,7 +178,7 @@ def test_units_of_a_stack_are_foretold(name: str, stage: Workplace) -> None:
 def test_effects_stand_with_the_unit_that_they_concern(name: str, stage: Workplace) -> None:
     """What the review says of a unit is in the plan, so the plan has a step for each unit that the review names."""
     changed(stage, name)
-    before = baseline("before", stage.spec, Settings(), shipped(), 2**20)
+    before = baseline("before", stage.spec, Settings())
     after = of_compiled("after", compile_spec(stage.sources(), *shipped()))
     named = {place for place, found in effects_of(compare(before, after)).items() if found}
     assert stage.run("plan", "--against", "before", "-o", "plan.json").code == 0

@@ -29,7 +29,6 @@ from fleetc.formatting import formatted
 from fleetc.language.sharing import CLASSES, tables
 from fleetc.messages.locate import Located
 from fleetc.places.diagnostic import Path as KeyPath
-from fleetc.review.why import Shipped
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
 from fleetc.toml.edits import TextEdit
@@ -67,7 +66,6 @@ class Asking:
     def __init__(self, server: Server) -> None:
         self._server = server
         self.desk = server.desk
-        self._shipped: Shipped | None = None
         self._reach: tuple[Snapshot, Mapping[KeyPath, lenses.Reach]] | None = None
 
     def about(self, uri: str) -> Question | None:
@@ -340,11 +338,9 @@ class Asking:
         def calculated() -> Mapping[KeyPath, lenses.Reach] | None:
             if self._reach is not None and self._reach[0] is snapshot:
                 return self._reach[1]
-            if self._shipped is None:
-                self._shipped = Shipped(files.read_templates(), files.read_playbooks())
             assert snapshot.fleet is not None and snapshot.document is not None  # noqa: S101  # as above
             wanted: Callable[[], bool] = lambda: work.rests and work.snapshot is snapshot  # noqa: E731
-            reach = lenses.reach(snapshot.fleet, snapshot.document, self._shipped, wanted)
+            reach = lenses.reach(snapshot.fleet, snapshot.document, files.read_shipped(), wanted)
             if reach is not None:
                 self._reach = (snapshot, reach)
             return reach

@@ -80,7 +80,7 @@ def project_of(path: Path, texts: Open, folders: Sequence[Path] = (), was: Proje
     project = Project(spec)
     part = path.relative_to(spec.parent).as_posix()
     try:
-        included = files.included_by(_read(spec, spec.name, texts, _loaded(project).max_spec_mib * 2**20))
+        included = files.included_by(_read(spec, spec.name, texts, _loaded(project).max_spec_bytes))
         overlays = [project.path_of(str(overlay)) for overlay in _loaded(project).overlay]
     except FilesError:
         return project
@@ -116,7 +116,7 @@ def may_be_ours(page: Page, was: bool) -> bool:
 def read(project: Project, texts: Open) -> Texts:
     """The texts of a project; for open files, those of the editor. Raises `FilesError`."""
     loaded = _loaded(project)
-    limit = loaded.max_spec_mib * 2**20
+    limit = loaded.max_spec_bytes
     base = _read(project.spec, project.spec.name, texts, limit)
     read_parts = files.read_parts(base, project.spec, limit)
     parts = {part.part: replace(part, name=_name(part.name, project)) for part in read_parts}
@@ -144,7 +144,7 @@ def closed_overlays(project: Project, texts: Open) -> list[list[Source]]:
         if path in texts or path.is_symlink():
             continue
         try:
-            text = _read(path, path.name, {}, _loaded(project).max_spec_mib * 2**20).text
+            text = _read(path, path.name, {}, _loaded(project).max_spec_bytes).text
             beside = project_of(path, {**texts, path: text})
             if beside is not None and beside.overlay == path:
                 specs.append(read(beside, texts).sources)

@@ -71,8 +71,7 @@ def _tree(name: str, table: Mapping[str, Any]) -> Tree:
         "fleet": {"name": "asked", "network": "offchain", "node_release": format_release(NEWEST_RELEASE)},
         "hosts": {name: {"runtime": "systemd", **table}},
     }
-    templates, playbooks = files.read_templates(), files.read_playbooks()
-    compiled: Compiled = quietly(compile_spec, [Source("--from", tomli_w.dumps(spec))], templates, playbooks)
+    compiled: Compiled = quietly(compile_spec, [Source("--from", tomli_w.dumps(spec))], *files.read_shipped())
     if compiled.tree is None:
         wrong = next(diagnostic for diagnostic in compiled.checked.diagnostics if diagnostic.severity is Severity.ERROR)
         wrong_usage(f"--from {plain(name)}: {plain(wrong.message)}")

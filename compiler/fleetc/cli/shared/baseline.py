@@ -6,7 +6,7 @@ trees and specs with; revisions come through `disk/git.py`. Called by `cli/`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,8 +35,6 @@ def baseline(
     against: str | None,
     spec: Path,
     settings: Settings,
-    shipped: tuple[Mapping[str, str], Mapping[str, bytes]],
-    limit_bytes: int,
     rolled_out: bool = False,
     like: Compiled | None = None,
 ) -> Side:
@@ -48,7 +46,7 @@ def baseline(
     with a note. Another spec is used as is. `like` is as for `compile_spec`. Raises `FilesError`: baseline-unknown,
     baseline-ambiguous, baseline-unsound if a spec does not compile, and those of trees, specs and git.
     """
-    base = files.find_spec(spec)
+    base, limit_bytes = files.find_spec(spec), settings.max_spec_bytes
     if against is None:
         recorded = settings.tree_of(base)
         return of_recorded(str(recorded), files.read_tree(recorded))
@@ -63,7 +61,7 @@ def baseline(
         texts = files.read_policies(other, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
         base_of_it = files.read_source(other, str(other), limit_bytes)
         sources = [base_of_it, *files.read_parts(base_of_it, other, limit_bytes)]
-        compiled = _compiled(against, sources, shipped, like)
+        compiled = _compiled(against, sources, like)
         examples = files.read_policy_examples(other.parent / FOLDER / EXAMPLES, LIMIT_BYTES) if texts else {}
         return replace(compiled, policies=Policies(tuple(texts), examples=examples))
     revision = _revision(against, kind, base, (*settings.overlay, settings.tree_of(base)))
@@ -79,9 +77,9 @@ def baseline(
         ):
             return _noted(side, notes)
     try:
-        side = _compiled(against, sources, shipped, like)
+        side = _compiled(against, sources, like)
     except FilesError as unsound:
-        partial = unchecked(against, sources, shipped, unsound) or _without_spec(revision, recorded, unsound)
+        partial = unchecked(against, sources, unsound) or _without_spec(revision, recorded, unsound)
         if partial is None and rolled_out:
             raise
         side = partial or _of_sources(against, sources, unsound)
@@ -236,9 +234,7 @@ def _copies(side: Side) -> dict[str, str]:
 # --- what fails today's checks ---------------------------------------------------------------------
 
 
-def unchecked(
-    name: str, sources: Sequence[Source], shipped: tuple[Mapping[str, str], Mapping[str, bytes]], unsound: FilesError
-) -> Side | None:
+def unchecked(name: str, sources: Sequence[Source], unsound: FilesError) -> Side | None:
     """A spec compiled despite its errors, as an older fleetc may have done; None if that fails."""
     document, diagnostics = read_spec(sources)
     fleet, more = read_fleet(document) if document is not None and not has_errors(diagnostics) else (None, [])
@@ -246,7 +242,7 @@ def unchecked(
         return None
     try:
         plan = lower.lower(fleet)
-        tree = formats.emit(plan, *shipped, sources)
+        tree = formats.emit(plan, *files.read_shipped(), sources)
     except Exception:  # lowering may fail in any way on what rules refuse
         return None
     side = of_compiled(name, Compiled(Checked(document, fleet, ()), plan, tree))
@@ -287,13 +283,8 @@ def kind_of(path: Path) -> str:
         return ""
 
 
-def _compiled(
-    name: str,
-    sources: Sequence[Source],
-    shipped: tuple[Mapping[str, str], Mapping[str, bytes]],
-    like: Compiled | None,
-) -> Side:
-    compiled = compile_spec(sources, *shipped, like=like)
+def _compiled(name: str, sources: Sequence[Source], like: Compiled | None) -> Side:
+    compiled = compile_spec(sources, *files.read_shipped(), like=like)
     if compiled.tree is None:
         checked = compiled.checked
         first = locate([d for d in checked.diagnostics if has_errors([d])], sources, checked.document)[0]

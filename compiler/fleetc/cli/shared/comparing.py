@@ -56,7 +56,6 @@ class Compared(NamedTuple):
 
     review: Review
     request: Options
-    templates: Mapping[str, str]
     sources: Sequence[Source]
     pages: Mapping[str, str] = {}
     standing: tuple[Diagnostic, ...] = ()
@@ -114,13 +113,11 @@ def run(
     from fleetc.review.compare import compare
     from fleetc.review.sides import of_compiled
 
-    shipped = files.read_templates(), files.read_playbooks()
-    limit = settings.max_spec_mib * 1024 * 1024
     recorded = target_of(spec, settings)
     if instead_of is not None:
         old = of_compiled("the spec as it is", instead_of)
     else:
-        old = baseline(request.against, spec, settings, shipped, limit, like=compiled)
+        old = baseline(request.against, spec, settings, like=compiled)
     new = replace(of_compiled(str(spec), compiled), notes=tuple(map(str, settings.from_checkout)))
     review = compare(old, comparable(old, new), lambda: known_hosts(spec, settings, compiled))
     review = replace(review, rules=_rules(old, new, compiled, today))
@@ -130,16 +127,14 @@ def run(
 
     def before() -> Side | None:
         try:
-            return old if mine else baseline(None, spec, settings, shipped, limit)
+            return old if mine else baseline(None, spec, settings)
         except files.FilesError:
             return None
 
-    foreign, notes = ((), []) if instead_of else _beside(compiled, recorded, shipped, mine, before)
+    foreign, notes = ((), []) if instead_of else _beside(compiled, recorded, mine, before)
     review = replace(review, foreign=tuple(sorted({*review.foreign, *foreign})), notes=(*review.notes, *notes))
     pages = {code: page for side in (old, new) if side.policies for code, page in side.policies.pages.items()}
-    return Compared(
-        review, request, shipped[0], compiled.sound.document.sources, pages, _standing(old, compiled, today)
-    )
+    return Compared(review, request, compiled.sound.document.sources, pages, _standing(old, compiled, today))
 
 
 def known_hosts(spec: Path, settings: Settings, compiled: Compiled) -> frozenset[str] | None:
@@ -184,7 +179,6 @@ def _rules(old: Side, new: Side, compiled: Compiled, today: date | None) -> tupl
 def _beside(
     compiled: Compiled,
     recorded: Path,
-    shipped: tuple[Mapping[str, str], Mapping[str, bytes]],
     mine: bool,
     before: Callable[[], Side | None],
 ) -> tuple[tuple[str, ...], list[str]]:
@@ -204,13 +198,15 @@ def _beside(
     stale = not set(copies).isdisjoint(strangers.changed) or not all((recorded / path).exists() for path in copies)
     others = strangers.foreign
     if others and (mine or stale) and (old := before()) is not None and old.document is not None:
-        last = compile_spec(old.document.sources, *shipped).tree
+        last = compile_spec(old.document.sources, *files.read_shipped()).tree
         others = files.strangers(tree, recorded, besides=[a.path for a in last.artifacts] if last else ()).foreign
     foreign = [path for path in others if is_rolled_out(path)]
     idle = [path for path in others if not is_rolled_out(path)]
     notes = [f"{shown(path)} in {recorded} is not part of the tree, and nothing uses it" for path in idle]
     if stale:
-        foreign += [path for path in strangers.changed if path.removeprefix("ansible/") in shipped[1]]
+        foreign += [
+            path for path in strangers.changed if path.removeprefix("ansible/") in files.read_shipped().playbooks
+        ]
         notes.insert(0, f"the tree in {recorded} was not compiled from this spec; run fleetc compile")
     else:
         foreign += strangers.changed
@@ -225,6 +221,7 @@ def _counts(path: str) -> bool:
 
 
 def _report(compared: Compared, colour: bool) -> str:
+    from fleetc.disk import files
     from fleetc.review.reports import findings, html, json, markdown, terminal  # only here: a run needs one of them
 
     review, form = compared.review, compared.request.form
@@ -234,7 +231,7 @@ def _report(compared: Compared, colour: bool) -> str:
     if form == "markdown":
         return markdown.as_markdown(review)
     if form == "html":
-        return html.as_html(review, compared.templates)
+        return html.as_html(review, files.read_shipped().templates)
     return json.as_json(review, compared.breaches) if form == "json" else terminal.as_text(review, colour)
 
 

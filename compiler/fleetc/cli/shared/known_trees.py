@@ -82,8 +82,7 @@ class KnownTrees:
     @cached_property
     def _compiled(self) -> list[Side]:
         """What the specs that rollouts kept compile to now; another fleetc may make other files of them."""
-        shipped = files.read_templates(), files.read_playbooks()
-        compiled = [compile_spec(sources_in("the spec", texts), *shipped) for texts in self._specs()]
+        compiled = [compile_spec(sources_in("the spec", texts), *files.read_shipped()) for texts in self._specs()]
         return [of_compiled("the spec that was rolled out", one) for one in compiled if one.tree is not None]
 
     @cached_property

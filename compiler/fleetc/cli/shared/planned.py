@@ -30,7 +30,7 @@ def around(spec: Path, settings: Settings) -> Around:
 
     sources = read_sources(spec, settings, Format.text)
     target = target_of(spec, settings)
-    return Around(sources, files.read_templates(), files.read_playbooks(), target, made(settings))
+    return Around(sources, *files.read_shipped(), target, made(settings))
 
 
 def made(settings: Settings) -> tuple[SettingMade, ...]:

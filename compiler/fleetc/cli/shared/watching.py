@@ -128,7 +128,7 @@ def _watched(spec: Path, overlay: list[Path] | None, output: Path | None) -> Ite
     try:
         current = settings.load(base, overlay=overlay, output=output)
         yield from current.overlay
-        source = files.read_source(base, str(base), current.max_spec_mib * 2**20)
+        source = files.read_source(base, str(base), current.max_spec_bytes)
         for part in files.read_parts(source, base):
             yield base.parent / part.part
             yield (base.parent / part.part).parent

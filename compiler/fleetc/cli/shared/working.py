@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Mapping
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +19,6 @@ from fleetc.emit.tree import MANIFEST
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
-    from fleetc.blueprint.blueprint import Blueprint
     from fleetc.emit.tree import Tree
     from fleetc.messages.locate import Located
     from fleetc.pipeline import Checked, Compiled
@@ -57,7 +57,7 @@ def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = Fal
     from fleetc.disk import files
     from fleetc.settings import need_known_variables
 
-    limit = settings.max_spec_mib * 1024 * 1024
+    limit = settings.max_spec_bytes
     with Failures(form):
         parts: list[Source] = []
         if stdin and spec == STDIN:
@@ -120,8 +120,8 @@ class Inputs(NamedTuple):
     """All texts that a compile reads, except the rules beside the spec."""
 
     sources: list[Source]
-    templates: dict[str, str]
-    playbooks: dict[str, bytes]
+    templates: Mapping[str, str]
+    playbooks: Mapping[str, bytes]
 
 
 def read_inputs(spec: Path, settings: Settings, form: Format) -> Inputs:
@@ -130,7 +130,7 @@ def read_inputs(spec: Path, settings: Settings, form: Format) -> Inputs:
 
     sources = read_sources(spec, settings, form)
     with Failures(form):
-        return Inputs(sources, files.read_templates(), files.read_playbooks())
+        return Inputs(sources, *files.read_shipped())
 
 
 def compile_or_exit(
@@ -214,15 +214,24 @@ def tell_settings(spec: Path, settings: Settings) -> None:
         message(f"note: {usual} is also a tree, but was not checked")
 
 
-def tell_out(blueprint: Blueprint) -> None:
-    """Print what is out of service: rollouts, `verify` and monitoring go on without it."""
+def compile_reviewed(
+    spec: Path, settings: Settings, policies: Policies | None = None, today: date | None = None
+) -> Compiled:
+    """Compile a spec whose tree is on disk as it was reviewed; exits where it is not.
+
+    Prints what the checkout sets, and what is out of service: rollouts, `verify` and monitoring go on without it.
+    """
     from fleetc.blueprint.out import out_of
 
-    for name, words in out_of(blueprint).items():
+    compiled, _ = compile_or_exit(spec, settings, Format.text, policies, today)
+    tell_settings(spec, settings)
+    for name, words in out_of(compiled.sound.blueprint).items():
         message(f"note: {name} is out of service {plain(words)}")
+    _need_fresh(compiled.sound.tree, target_of(spec, settings))
+    return compiled
 
 
-def need_fresh(tree: Tree, target: Path) -> None:
+def _need_fresh(tree: Tree, target: Path) -> None:
     """Exit unless a directory contains exactly this tree: what is rolled out must have been there for review."""
     from fleetc.disk import files
     from fleetc.emit.tree import is_rolled_out
