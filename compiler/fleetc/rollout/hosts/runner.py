@@ -28,7 +28,7 @@ from fleetc.rollout.hosts.events import BROKE_OFF, INTERRUPTED, Event, Notes, Ru
 from fleetc.rollout.hosts.private import RUN_VARIABLE, memory_place, private_directory, sweep, write_private
 from fleetc.rollout.hosts.processes import bound_to_fleetc, end_gently, on_interrupt, restore
 from fleetc.rollout.hosts.secrets import SecretValues, absolute
-from fleetc.rollout.hosts.worker import job, run_on_worker
+from fleetc.rollout.hosts.worker import Ended, job, run_on_worker
 from fleetc.settings import Settings
 
 ANSIBLE_DIRECTORY = "ansible"
@@ -138,10 +138,17 @@ def run_playbook(
     own_umask = os.umask(0o077)
     own = project.work / secrets.token_hex(8)
     own.mkdir()
+    interrupted, notes = threading.Event(), Notes(on_event, tasks, own / _VALUES)
+    previous = on_interrupt(interrupted, partial(on_event, INTERRUPTED))
     try:
-        run = _run_there if options.worker else _run
-        return run(project, own, playbook, options, values, on_event, tasks)
+        run = _run_there if options.worker else _run_here
+        ended = run(project, own, playbook, options, values, notes, interrupted)
+        if interrupted.is_set():
+            return notes.canceled()
+        words = () if notes.stats else (*_lines_of(*ended.outputs), *ended.words)
+        return notes.result(ended.status, ended.rc, words)
     finally:
+        restore(previous)
         os.umask(own_umask)
         shutil.rmtree(own, ignore_errors=True)
         on_event(Event("ended", "", "", ""))
@@ -163,20 +170,18 @@ _NO_MEMORY = (
 )
 
 
-def _run(
+def _run_here(
     project: Project,
     own: Path,
     playbook: str,
     options: RunOptions,
     values: SecretValues,
-    on_event: Callable[[Event], None],
-    tasks: Collection[str],
-) -> RunResult:
+    notes: Notes,
+    interrupted: threading.Event,
+) -> Ended:
     import ansible_runner
 
     end_gently(ansible_runner)
-    interrupted = threading.Event()
-    notes = Notes(on_event, tasks, own / _VALUES)
     environment = _environment(project.path, project.work, options)
 
     def handle_status(data: dict[str, Any], runner_config: Any) -> None:
@@ -186,32 +191,26 @@ def _run(
             runner_config.env = {name: value for name, value in runner_config.env.items() if name in kept}
             runner_config.command = bound_to_fleetc(runner_config.command)
 
-    previous = on_interrupt(interrupted, partial(on_event, INTERRUPTED))
-    try:
-        runner = ansible_runner.run(
-            private_data_dir=str(own),
-            project_dir=str(project.path),
-            playbook=playbook,
-            inventory=str(project.path / "inventory.json"),
-            ident=own.name,
-            quiet=True,
-            cmdline=_command_line(own, options, values),
-            envvars=environment,
-            fact_cache_type="",
-            suppress_env_files=True,
-            settings={"pexpect_timeout": 1, "suppress_env_files": True},
-            event_handler=notes.take,
-            status_handler=handle_status,
-            cancel_callback=interrupted.is_set,
-        )
-        artifacts = Path(runner.config.artifact_dir)
-        printed = (BROKE_OFF,) if notes.begun else _lines_of(artifacts / "stdout", artifacts / "stderr")
-        last_words = () if notes.stats else printed
-    finally:
-        restore(previous)
-    if interrupted.is_set():
-        return notes.canceled()
-    return notes.result(runner.status, runner.rc, last_words)
+    runner = ansible_runner.run(
+        private_data_dir=str(own),
+        project_dir=str(project.path),
+        playbook=playbook,
+        inventory=str(project.path / "inventory.json"),
+        ident=own.name,
+        quiet=True,
+        cmdline=_command_line(own, options, values),
+        envvars=environment,
+        fact_cache_type="",
+        suppress_env_files=True,
+        settings={"pexpect_timeout": 1, "suppress_env_files": True},
+        event_handler=notes.take,
+        status_handler=handle_status,
+        cancel_callback=interrupted.is_set,
+    )
+    artifacts = Path(runner.config.artifact_dir)
+    if notes.begun:
+        return Ended(runner.status, runner.rc, (), (BROKE_OFF,))
+    return Ended(runner.status, runner.rc, (artifacts / "stdout", artifacts / "stderr"))
 
 
 def _run_there(
@@ -220,15 +219,12 @@ def _run_there(
     playbook: str,
     options: RunOptions,
     values: SecretValues,
-    on_event: Callable[[Event], None],
-    tasks: Collection[str],
-) -> RunResult:
+    notes: Notes,
+    interrupted: threading.Event,
+) -> Ended:
     """The same by a worker, which has the secrets: no value is sent."""
     import ansible_runner
 
-    interrupted = threading.Event()
-    notes = Notes(on_event, tasks, own / _VALUES)
-    previous = on_interrupt(interrupted, partial(on_event, INTERRUPTED))
     here = _environment(project.path, project.work, options)
     there = {name: text for name, text in here.items() if name in _OF_A_WORKER}
     tree = project.path.parent
@@ -244,17 +240,12 @@ def _run_there(
                 "suppress_env_files": True,
                 "settings": {"pexpect_timeout": 1, "suppress_env_files": True},
             }
-            ended = run_on_worker(
+            return run_on_worker(
                 ansible_runner.run, bound_to_fleetc(options.worker), here, sent, own, notes.take, interrupted
             )
     except OSError as problem:
-        return notes.result("error", None, (f"the worker {options.worker[0]} cannot be started: {problem.strerror}",))
-    finally:
-        restore(previous)
-    if interrupted.is_set():
-        return notes.canceled()
-    last_words = () if notes.stats else (*_lines_of(*ended.outputs), *filter(None, [ended.explanation]))
-    return notes.result(ended.status, ended.rc, last_words)
+        words = f"the worker {options.worker[0]} cannot be started: {problem.strerror}"
+        return Ended("error", None, (), (words,))
 
 
 def _command_line(own: Path, options: RunOptions, values: SecretValues) -> str:

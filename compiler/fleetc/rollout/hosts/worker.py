@@ -21,12 +21,12 @@ _ANSIBLE, _HOSTS = "ansible", "hosts"
 
 
 class Ended(NamedTuple):
-    """The end of a run, and its output files."""
+    """The end of a run, the files with what it printed, and why it ended, where something says that."""
 
     status: str
     rc: int | None
-    explanation: str
     outputs: tuple[Path, ...]
+    words: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -92,11 +92,8 @@ def run_on_worker(
             _end(worker)
             sender.join()
             watcher.join()
-    explanation = explanations[-1] if explanations else ""
-    return Ended(done.status, done.rc, explanation, (words, *(private / "artifacts" / name for name in _WORDS)))
-
-
-_WORDS = ("stdout", "stderr")
+    outputs = (words, private / "artifacts/stdout", private / "artifacts/stderr")
+    return Ended(done.status, done.rc, outputs, tuple(explanations[-1:]))
 
 
 def _send(
