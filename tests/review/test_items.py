@@ -14,7 +14,7 @@ from fleetc.places.origin import Origin, given
 from fleetc.review.data import IMPACTS
 from fleetc.review.impact.meanings import FUNDS, HOST, KINDS, meaning
 from fleetc.review.items import of_blueprint, of_stacks
-from fleetc.review.items.item import Item, ItemPlace, by_its_looks, entries_of, field_names
+from fleetc.review.items.item import Item, ItemPlace, entries_of
 from fleetc.review.items.of_blueprint import items_of
 from fleetc.upstream import FLAGS, load
 from fleetc.upstream.impacts import meaning_of, passing
