@@ -15,7 +15,7 @@ from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint
 from fleetc.language.effective_avatar import SlotInForce, slots_of
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import ANY_PRICE, price_in_words, reach_of
-from fleetc.review.data import Box, Change, Edge, NodeRef
+from fleetc.review.data import Box, Change, Edge, NodeFact, NodeRef
 from fleetc.review.sides import Side
 
 _PRICES = 3
@@ -66,7 +66,7 @@ def picture_of(
                 tuple(node for node in nodes if node in changed),
                 tuple(node for node in nodes if both and node not in before),
                 tuple(node for node in nodes if both and node not in after),
-                tuple((node, after.get(node) or before[node]) for node in nodes),
+                tuple(NodeFact(node, after.get(node) or before[node]) for node in nodes),
                 _host_state(old.fleet, new.fleet, name),
             )
         )

@@ -60,7 +60,7 @@ def _key(finding: Diagnostic) -> tuple[object, ...]:
 
 def _order(note: RuleNote) -> tuple[object, ...]:
     severity = list(NAMES.values()).index(note.severity)
-    place = (note.cause.file, note.cause.line, note.cause.column) if note.cause else ("", 0, 0)
+    place = (note.place.file, note.place.line, note.place.column) if note.place else ("", 0, 0)
     return RULE_KINDS.index(note.kind), severity, note.code, place, note.text
 
 

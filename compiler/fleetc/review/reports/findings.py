@@ -64,7 +64,7 @@ def _change(change: Change, spec: str) -> Located:
 def _rule(note: RuleNote, spec: str) -> Located:
     """The notes of a review about a rule, under the code of the rule."""
     severity = {"error": Severity.ERROR, "warning": Severity.WARNING}.get(note.severity, Severity.NOTE)
-    where = next((_place(cause, "") for cause in _new([note.cause] if note.cause else [])), Place(spec, *_WHOLE))
+    where = next((_place(cause, "") for cause in _new([note.place] if note.place else [])), Place(spec, *_WHOLE))
     return _located(note.code, severity, note.text, note.help, (where,))
 
 
@@ -83,7 +83,7 @@ def _breach(breach: Breach, spec: str) -> Located:
     """A broken limit, at the line of its worst change; the other changes that break it are related."""
     causes = [next(_new(change.causes), None) for change in breach.changes]
     places = [_place(cause, _sentence(change)) for cause, change in zip(causes, breach.changes, strict=True) if cause]
-    pairs = ((note, note.cause) for note in breach.rules if note.cause is not None)
+    pairs = ((note, note.place) for note in breach.rules if note.place is not None)
     places += [_place(cause, note.text) for note, cause in pairs if cause.side == "new" and cause.line]
     advice = "make the change smaller, or let an owner of the limit approve it"
     whole = Place(spec, 0, 0, 0, 0, "", "", "")

@@ -143,8 +143,8 @@ class _Page:
                 "code": note.code,
                 "text": self._text(note.text, SENTENCE),
                 "help": self._text(note.help, SENTENCE),
-                "place": wording.place(note.cause) if note.cause is not None and note.cause.line else "",
-                "line": wording.clip(note.cause.text.strip(), NAME) if note.cause is not None else "",
+                "place": wording.place(note.place) if note.place is not None and note.place.line else "",
+                "line": wording.clip(note.place.text.strip(), NAME) if note.place is not None else "",
             }
             for note in notes[:_RULES]
         ]

@@ -121,7 +121,7 @@ def _rules(notes: Sequence[RuleNote]) -> Iterator[str]:
     yield f"### Rules: {markdown_text(wording.rules_title(notes))}"
     yield ""
     for note in notes[:_RULES]:
-        text, at = _text(note.text, _SENTENCE), note.cause
+        text, at = _text(note.text, _SENTENCE), note.place
         place = f", {_code(wording.place(at), _NAME)}" if at is not None and at.line else ""
         advice = f". {_text(note.help, _NOTE)}" if note.help else ""
         yield f"- **{note.kind}** {_code(note.code, _NAME)} ({note.severity}): {text}{place}{advice}"

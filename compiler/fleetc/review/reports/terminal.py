@@ -67,8 +67,8 @@ def _rules(notes: Sequence[RuleNote], colour: bool) -> Iterator[str]:
     for note in notes[:_RULES]:
         style = {"error": "1;31", "warning": "1;33"}.get(note.severity, "36")
         yield f"{_painted(note.kind, style, colour)}  " + _plain(f"{note.code}: {note.text}")
-        if note.cause is not None and note.cause.line:
-            yield from _cause(note.cause, colour)
+        if note.place is not None and note.place.line:
+            yield from _cause(note.place, colour)
         if note.help:
             yield _plain(f"    help: {note.help}")
     if len(notes) > _RULES:
