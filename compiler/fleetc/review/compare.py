@@ -76,9 +76,9 @@ def compare(old: Side, new: Side, journal: Journal = no_journal) -> Review:
         notes=(*old.notes, *new.notes, *_release_notes(old, new, blueprints)),
         foreign=tuple(path for path in paths if evidence.edited(path)),
         files_only=bool(paths) and blueprints is None,
-        stops=tuple(sorted(processes.stopped, key=lambda target: (target.host, target.node))),
+        stops=tuple(sorted(processes.stopped)),
         cold_starts=impact.cold_starts(),
-        live=tuple(sorted(processes.live, key=lambda target: (target.host, target.node))),
+        live=tuple(sorted(processes.live)),
     )
 
 
@@ -206,7 +206,7 @@ def _change(group: Sequence[Delta], old: Side, new: Side, evidence: Evidence, im
         what=_what(group),
         old=None if first.before is None else leaks.shown(first.before),
         new=None if first.after is None else leaks.shown(first.after),
-        targets=tuple(sorted(targets, key=lambda target: (target.host, target.node))),
+        targets=tuple(sorted(targets)),
         causes=tuple(spots) or tuple(_comments(first, old, new, evidence)),
         effects=impact.effects(group),
         lines=evidence.lines_of(first),

@@ -67,7 +67,7 @@ class Effect:
     ] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class NodeRef:
     """Where a change happens."""
 

@@ -10,23 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fleetc.messages.locate import Located, Place
 from fleetc.places.diagnostic import Diagnostic, Label, Severity
-from fleetc.review.data import Cause, Change, Review, RuleNote
+from fleetc.review.data import IMPACTS, Cause, Change, Review, RuleNote
 from fleetc.review.limits import Breach
 from fleetc.review.reports import paired, wording
 from fleetc.text.counting import counted
 
-CODES = {
-    "exposure": "change-exposure",
-    "funds": "change-funds",
-    "price": "change-price",
-    "identity": "change-identity",
-    "chain": "change-chain",
-    "capacity": "change-capacity",
-    "cold-start": "change-cold-start",
-    "restart": "change-restart",
-    "live": "change-live",
-    "none": "change-without-effect",
-}
+CODES = {impact: f"change-{impact}" for impact in IMPACTS} | {"none": "change-without-effect"}
 """The code of a change, by its gravest class of impact."""
 
 LIMIT = "limit-broken"
