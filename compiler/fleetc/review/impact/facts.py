@@ -14,7 +14,7 @@ from fleetc.analysis.demand import DEFAULT_SESSIONS
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, DOCKER_SOCKET
 from fleetc.blueprint.listeners import CALLERS, EVERYONE, GRAVE, HOST, PEERS
 from fleetc.language import effective
-from fleetc.language.effective_runners import offers
+from fleetc.language.effective_runners import Offer, offers
 from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.language.gateway import Gateway
 from fleetc.language.host import Model
@@ -316,26 +316,30 @@ def live_sessions(fleet: Fleet | None, name: str) -> int | None:
     stack, _, unit = name.partition("/")
     if unit and stack == AVATAR_DIRECTORY:
         return {"host": 0, "turn": None}.get(unit, 1)
-    node = node_of(fleet, name)
+    node, runner = node_of(fleet, name), placed_runner(fleet, name)
     if fleet is None or node is None:
-        return sessions_of_runner(fleet, name)
-    settings = node.settings
+        return _sessions(offer for offer in offers(fleet) if offer.name == name) if fleet and runner else None
+    settings, streams = node.settings, capacity_of(fleet, name).sessions if effective.serves_video(node) else 0
     if isinstance(settings, Gateway):
-        return (settings.max_sessions or DEFAULT_SESSIONS) if settings.mode == "video" else None
-    if isinstance(settings, Transcoder):
-        return settings.max_sessions or DEFAULT_SESSIONS
+        return streams if settings.mode == "video" else None
+    if isinstance(settings, Orchestrator) and streams is None:  # those of the transcoders of this fleet
+        workers = fleet.workers_by_orchestrator.get(name, ())
+        bounds = [capacity_of(fleet, w.name).sessions or 0 for w in workers if isinstance(w.settings, Transcoder)]
+        streams = sum(bounds) if bounds else None
     if not isinstance(settings, Orchestrator | AiWorker):
-        return 0
-    streams: int | None = 0
-    if isinstance(settings, Orchestrator) and effective.serves_video(node):
-        streams = _streams(fleet, node, settings)
+        return streams
     requests: int | None = 0
     if effective.live_runners_alone(fleet, node).value and not _strangers(settings):
-        requests = sum(offer.runner.capacity or 1 for offer in offers(fleet) if offer.orchestrator.name == name)
+        requests = _sessions(offer for offer in offers(fleet) if offer.orchestrator.name == name)
     elif effective.serves_ai(node):
         own = effective.runs_models(fleet, node).value and all(map(effective.managed, settings.models))
         requests = capacity_of(fleet, name).slots if own else None
     return None if streams is None or requests is None else streams + requests
+
+
+def _sessions(sold: Iterable[Offer]) -> int:
+    """How many sessions of live runners there are at most at once."""
+    return sum(offer.runner.capacity or 1 for offer in sold)
 
 
 def _strangers(settings: object) -> bool:
@@ -346,22 +350,6 @@ def _strangers(settings: object) -> bool:
 def placed_runner(fleet: Fleet | None, name: str) -> PlacedRunner | None:
     """The runner of this name that fleetc starts, or None."""
     return next((placed for placed in fleet.placed_runners if placed.name == name), None) if fleet is not None else None
-
-
-def sessions_of_runner(fleet: Fleet | None, name: str) -> int | None:
-    """How many sessions a runner that fleetc starts has at most, over all its orchestrators; None for what is none."""
-    if fleet is None or placed_runner(fleet, name) is None:
-        return None
-    return sum(offer.runner.capacity or 1 for offer in offers(fleet) if offer.name == name)
-
-
-def _streams(fleet: Fleet, node: Node, settings: Orchestrator) -> int | None:
-    """What an orchestrator takes: its own bound, or with "auto" those of the transcoders of this fleet."""
-    if not isinstance(settings.max_sessions, str):
-        return settings.max_sessions or DEFAULT_SESSIONS
-    workers = fleet.workers_by_orchestrator.get(node.name, ())
-    bounds = [w.settings.max_sessions or DEFAULT_SESSIONS for w in workers if isinstance(w.settings, Transcoder)]
-    return sum(bounds) if bounds else None
 
 
 def cooled(old: Fleet | None, new: Fleet | None, names: Iterable[str]) -> Iterator[Fact]:
