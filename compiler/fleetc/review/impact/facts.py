@@ -316,10 +316,14 @@ def live_sessions(fleet: Fleet | None, name: str) -> int | None:
     stack, _, unit = name.partition("/")
     if unit and stack == AVATAR_DIRECTORY:
         return {"host": 0, "turn": None}.get(unit, 1)
-    node, runner = node_of(fleet, name), placed_runner(fleet, name)
-    if fleet is None or node is None:
-        return _sessions(offer for offer in offers(fleet) if offer.name == name) if fleet and runner else None
-    settings, streams = node.settings, capacity_of(fleet, name).sessions if effective.serves_video(node) else 0
+    node = node_of(fleet, name)
+    if fleet is None:
+        return None
+    if node is None:
+        runs = placed_runner(fleet, name) is not None
+        return _sessions(offer for offer in offers(fleet) if offer.name == name) if runs else None
+    settings = node.settings
+    streams = capacity_of(fleet, name).sessions if effective.serves_video(node) else 0
     if isinstance(settings, Gateway):
         return streams if settings.mode == "video" else None
     if isinstance(settings, Orchestrator) and streams is None:  # those of the transcoders of this fleet

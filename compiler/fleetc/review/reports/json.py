@@ -17,7 +17,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from fleetc.emit.artifacts import plain_decimal
 from fleetc.review.data import Box, Change, Effect, NodeRef, Review
-from fleetc.review.limits import Breach
+from fleetc.review.limits import Breach, parse_limits
 from fleetc.review.reports import wording
 from fleetc.text.encoders import json_output
 
@@ -60,6 +60,11 @@ def _breach(breach: Breach, places: Mapping[Change, int]) -> dict[str, Any]:
         "amount": plain_decimal(breach.amount),
         "changes": sorted(places[change] for change in breach.changes),
     }
+
+
+def breaches_in(document: Mapping[str, Any]) -> tuple[Breach, ...]:
+    """The broken limits in such an object, without their changes."""
+    return tuple(Breach(parse_limits(each["limit"])[0], Decimal(each["amount"]), ()) for each in document["broken"])
 
 
 def _value(part: Any) -> Any:
