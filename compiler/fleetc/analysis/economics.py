@@ -41,7 +41,7 @@ from fleetc.analysis.acceptance import (
     until,
 )
 from fleetc.analysis.discovery import UNSURE, Search, registry_of, searches
-from fleetc.analysis.ranking import NOTHING, Ranked, Ranking, Shelf, nobody
+from fleetc.analysis.ranking import NOTHING, Ranked, Ranking, Shelf, nobody, one_unit
 from fleetc.analysis.tickets import Backing, Chain
 from fleetc.language import effective
 from fleetc.language.answers import once_for_all
@@ -318,8 +318,6 @@ def _summary(name: str, kind: str, verdicts: list[Ranking]) -> Summary:
 
 
 def _of_one_unit(entries: list[PriceEntry | None]) -> list[PriceEntry]:
-    """The entries in wei, else in the first currency: others are not comparable."""
     found = [entry for entry in entries if entry is not None]
-    units = {entry.unit for entry in found}
-    unit = "wei" if "wei" in units else min(units, default="")
+    unit = one_unit({entry.unit for entry in found})
     return [entry for entry in found if entry.unit == unit]

@@ -63,28 +63,18 @@ _WHO = {
 
 
 class Side(NamedTuple):
-    """Where something listens, who reaches it, and what they can do there, as its item says."""
+    """Where something listens, who reaches it, and what they can do there, as its item says.
+
+    It is `grave` if strangers reach it and, asked for nothing, can take money or control. `peers` are the addresses of
+    the fleet that alone reach it, none where others do; `usual` is whether only those reach it whom it is meant for.
+    """
 
     addresses: tuple[str, ...]
     reach: str
     power: str = ""
-    rest: tuple[str, ...] = ()
-
-    @property
-    def grave(self) -> bool:
-        """Whether strangers reach it and, asked for nothing, can take money or control."""
-        asked = any(part.startswith("asks for ") for part in self.rest)
-        return self.reach == EVERYONE and not asked and self.power in GRAVE
-
-    @property
-    def peers(self) -> tuple[str, ...]:
-        """The addresses of the fleet that alone reach it; none where others do."""
-        return tuple(at for part in self.rest if part.startswith("from ") for at in part[5:].split(", "))
-
-    @property
-    def usual(self) -> bool:
-        """Whether only those reach it whom it is meant for."""
-        return not any(part.startswith("meant for ") for part in self.rest)
+    grave: bool = False
+    peers: tuple[str, ...] = ()
+    usual: bool = True
 
 
 def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
@@ -134,7 +124,10 @@ def _side(item: Item | None) -> Side:
         return Side((), HOST)
     head, power, *rest = item.value.split("; ")
     where, _, reach = head.partition(" for ")
-    return Side(tuple(where.split(", ")), reach, power, tuple(rest))
+    more = {part.partition(" ")[0]: part for part in rest}  # meant for..., from..., asks for...
+    peers = tuple(more["from"].removeprefix("from ").split(", ")) if "from" in more else ()
+    grave = reach == EVERYONE and "asks" not in more and power in GRAVE
+    return Side(tuple(where.split(", ")), reach, power, grave, peers, "meant" not in more)
 
 
 def _reached_before(address: str, now: Side, was: Side, before: Item | None, after: Item | None) -> bool:

@@ -128,21 +128,18 @@ def _differ(old: Item | None, new: Item | None) -> bool:
 def _paired(deltas: list[Delta]) -> list[Delta]:
     """Entries of one file that go and come by the same edits are one changed entry, such as a model with another id."""
     gone: dict[tuple[object, ...], list[Delta]] = {}
-    result = []
     for delta in deltas:
-        item = delta.item
-        if _is_entry(item) and delta.new is None:
-            gone.setdefault((item.key[: len(_FILE)], delta.edits), []).append(delta)
+        if _is_entry(delta.item) and delta.new is None and delta.edits:
+            gone.setdefault((delta.item.key[: len(_FILE)], delta.edits), []).append(delta)
+    result, paired = [], set()
     for delta in deltas:
-        item = delta.item
-        there = gone.get((item.key[: len(_FILE)], delta.edits), [])
-        if _is_entry(item) and delta.old is None and there and delta.edits:
-            result.append(Delta(there.pop(0).old, delta.new, delta.edits))
-        else:
-            result.append(delta)
-    left = {id(delta) for deltas in gone.values() for delta in deltas}
-    took = {id(delta) for delta in deltas if _is_entry(delta.item) and delta.new is None} - left
-    return [delta for delta in result if id(delta) not in took]
+        there = gone.get((delta.item.key[: len(_FILE)], delta.edits))
+        if there and _is_entry(delta.item) and delta.old is None:
+            before = there.pop(0)
+            paired.add(id(before))
+            delta = Delta(before.old, delta.new, delta.edits)
+        result.append(delta)
+    return [delta for delta in result if id(delta) not in paired]
 
 
 _FILE = ("node", "name", "file", "file name")

@@ -145,11 +145,8 @@ def tallies(review: Review) -> list[Tally]:
             known = gravest.setdefault(effect.impact, effect)
             if gravity(effect) < gravity(known):
                 gravest[effect.impact] = effect
-    return [_tally(i, changes[i], len(hosts[i]), gravest.get(i)) for i in IMPACTS if changes[i]]
-
-
-def _tally(impact: str, changes: int, hosts: int, gravest: Effect | None) -> Tally:
-    return Tally(impact, changes, hosts, gravest.text if gravest else "", tone(gravest) if gravest else "calm")
+    worst = {impact: (effect.text, tone(effect)) for impact, effect in gravest.items()}
+    return [Tally(i, changes[i], len(hosts[i]), *worst.get(i, ("", "calm"))) for i in IMPACTS if changes[i]]
 
 
 def alarm(review: Review) -> str:
