@@ -144,16 +144,13 @@ def implausible(fleet: Fleet) -> Iterator[Diagnostic]:
 def smallest_conflict(demands: tuple[Demand, ...], kind: str, most: int) -> tuple[Demand, ...]:
     """The fewest demands that together exceed `most`; all demands of one kind if even they do not."""
     chosen = []
-    for demand in sorted((d for d in demands if d.kind == kind and d.amount), key=_largest_first):
+    largest_first = sorted(demands, key=lambda demand: (-(demand.amount or 0), list(map(str, demand.origin))))
+    for demand in (demand for demand in largest_first if demand.kind == kind and demand.amount):
         chosen.append(demand)
         most -= demand.amount or 0
         if most < 0:
             break
     return tuple(chosen)
-
-
-def _largest_first(demand: Demand) -> tuple[int, list[str]]:
-    return -(demand.amount or 0), list(map(str, demand.origin))
 
 
 class Weighed(NamedTuple):

@@ -288,16 +288,14 @@ def matrix(fleet: Fleet) -> Matrix:
         return Matrix((), ())
     market = market_of(fleet)
     offers = [
-        (seller, goods) for seller, sold in sorted(market.offers.items()) for goods in sorted(sold, key=_video_first)
+        (seller, goods)
+        for seller, sold in sorted(market.offers.items())
+        for goods in sorted(sold, key=lambda goods: (goods != VIDEO, goods))
     ]
     cells = None
     if len(fleet.gateways) <= CELL_GATEWAYS and len(offers) <= CELL_OFFERS:
         cells = tuple(market.cell(name, seller, goods) for name in market.caps for seller, goods in offers)
     return Matrix(cells, tuple(summary for name in market.caps for summary in _summaries(market, name)))
-
-
-def _video_first(goods: Goods) -> tuple[bool, Goods]:
-    return goods != VIDEO, goods
 
 
 def _summaries(market: Market, name: str) -> list[Summary]:

@@ -120,11 +120,8 @@ def _sessions(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
         if was != will:
             text = f"{key[1]} takes {will or 'no'} session{'s' * (will != 1)} at once instead of {was or 'none'}"
             weight = "worse" if will < was else ""
-            yield Fact("capacity", key[0], text, Decimal(max(0, was - will)), _entry_hints(key[1]), weight=weight)
-
-
-def _entry_hints(name: str) -> tuple[str, ...]:
-    return (f"{RUNNERS_FILE}: {name} capacity", f"{RUNNERS_FILE}: {name}")
+            hints = (f"{RUNNERS_FILE}: {key[1]} capacity", f"{RUNNERS_FILE}: {key[1]}")
+            yield Fact("capacity", key[0], text, Decimal(max(0, was - will)), hints, weight=weight)
 
 
 def _gpus(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:

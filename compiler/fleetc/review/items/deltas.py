@@ -73,7 +73,8 @@ def deltas_of(old: Mapping[Key, Item], new: Mapping[Key, Item], edits: Edits) ->
         if delta.item.kind != "monitoring" or edit.path[0] == "monitoring"
     }
     below = [path for delta in deltas if delta.item.presence for path in delta.item.origin.paths]
-    silent = [edit for edit in edits.all if edit not in known and not _is_below(edit.path, below)]
+    unknown = (edit for edit in edits.all if edit not in known)
+    silent = [edit for edit in unknown if not any(edit.path[: len(table)] == table for table in below)]
     return _settled(_paired([*deltas, *_of_edits(_without_consents(silent, deltas))]))
 
 
@@ -108,10 +109,6 @@ def _without_consents(silent: Iterable[SpecEdit], deltas: Iterable[Delta]) -> It
 
 _CONSENT = "_exposed"
 """The suffix of keys that say that a listener is meant to be reachable by others."""
-
-
-def _is_below(path: Path, tables: Iterable[Path]) -> bool:
-    return any(path[: len(table)] == table for table in tables)
 
 
 def _differ(old: Item | None, new: Item | None) -> bool:

@@ -64,7 +64,8 @@ def elements(change: Change) -> Elements | None:
     """The elements in which two lists differ; None where there are no two lists with elements in common."""
     if change.old is None or change.new is None or change.kind in _PROSE:
         return None
-    old, new = (_lines(text) if change.kind == "order" else _listed(text) for text in (change.old, change.new))
+    in_lines = change.kind == "order"  # the entries of a file by their names, one a line
+    old, new = (text.split("\n") if in_lines else _listed(text) for text in (change.old, change.new))
     gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
     kept, stay = ([part for part in parts if part not in other] for parts, other in ((old, gone), (new, come)))
     if not kept or not (gone or come or kept != stay):
@@ -87,11 +88,6 @@ def _moved(kept: Sequence[str], stay: Sequence[str], old: Sequence[str], new: Se
     steps = SequenceMatcher(None, kept, stay, autojunk=False).get_opcodes()
     parts = [part for tag, first, last, _, _ in steps if tag != "equal" for part in kept[first:last]]
     return ", ".join(f"{part} from place {old.index(part) + 1} to {new.index(part) + 1}" for part in parts)
-
-
-def _lines(text: str) -> list[str]:
-    """The entries of a file by their names, one a line."""
-    return text.split("\n")
 
 
 def _listed(text: str) -> list[str]:

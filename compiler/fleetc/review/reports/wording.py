@@ -59,6 +59,12 @@ def impacts(change: Change) -> tuple[str, ...]:
     return tuple(dict.fromkeys(effect.impact for effect in sorted(change.effects, key=gravity))) or ("none",)
 
 
+def by_gravest(changes: Iterable[Change]) -> str:
+    """How many changes have each class as their gravest."""
+    counts = Counter(impacts(change)[0] for change in changes)
+    return ", ".join(f"{counts[impact]:,} {impact}" for impact in IMPACTS if counts[impact])
+
+
 def tones(change: Change) -> dict[str, str]:
     """The tone of each class of a change: that of its gravest effect."""
     return {effect.impact: tone(effect) for effect in sorted(change.effects, key=gravity, reverse=True)} or _NO_TONES
