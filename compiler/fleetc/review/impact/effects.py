@@ -306,13 +306,13 @@ class Impact:
 
     def _concerned(self, group: Sequence[Delta]) -> list[NodeRef]:
         """The processes that something happens to and that these deltas concern."""
-        found: dict[NodeRef, None] = {}
+        targets: dict[NodeRef, None] = {}
         for delta in group:
             for host in sorted({item.host for item in (delta.old, delta.new) if item is not None}):
                 for target in self._by_host.get(host, ()):
                     if any(self._touches(item, target) for item in _items(delta)):
-                        found[target] = None
-        return list(found)
+                        targets[target] = None
+        return list(targets)
 
     @cached_property
     def _by_host(self) -> dict[str, list[NodeRef]]:
