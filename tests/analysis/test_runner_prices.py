@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc.analysis import runner_prices
+from fleetc.analysis.tickets import SIGNED_NONCES
 from fleetc.language.quantities import QuantityError, parse_runner_price, parse_wei
 from tests.support import ROOT
 
@@ -118,7 +119,7 @@ def test_tickets_of_the_value_that_is_named_are_enough_and_no_smaller_ones(amoun
     if found.refusal:
         return
     needed = found.ticket_ev_needed
-    assert needed * runner_prices.TICKETS >= found.prepaid > (needed - 1) * runner_prices.TICKETS
+    assert needed * SIGNED_NONCES >= found.prepaid > (needed - 1) * SIGNED_NONCES
 
 
 @given(st.decimals("0.000001", "1000000", places=6), st.sampled_from(["hour", "720p minute", "session"]))

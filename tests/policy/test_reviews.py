@@ -151,16 +151,17 @@ LIMITS = '[owners]\n"policy/cap" = ["alice"]\npolicy = ["carol"]\n'
 
 
 def test_rule_with_owners_has_a_limit_that_one_of_them_may_lift(here: Path, tmp_path: Path) -> None:
-    from fleetc.review.approvals import Broken, PullComment, judge, read_rules
+    from fleetc.review.approvals import PullComment, judge, read_rules
+    from fleetc.review.reports.json import breaches_in
 
     (tmp_path / "limits.toml").write_text(LIMITS)
     write(here, {"cap": CAP.replace("1000 wei", "9000 wei")}, DEAR)
     done = fleetc("diff", here, "--against", "main", "--limits", tmp_path / "limits.toml", "--format", "json", cwd=here)
     assert done.returncode == 1
-    broken = [Broken(each["impact"], each["limit"], each["amount"]) for each in json.loads(done.stdout)["broken"]]
-    assert broken == [
-        Broken("policy/cap", "policy/cap=none", "2"),
-        Broken("policy/steady", "policy/steady=none", "1"),
+    broken = breaches_in(json.loads(done.stdout))
+    assert [(str(each.limit), int(each.amount)) for each in broken] == [
+        ("policy/cap=none", 2),
+        ("policy/steady=none", 1),
     ]
     commit = "a" * 40
     said = [PullComment("Alice", f"fleetc approve policy/cap {commit}", False)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from fleetc.review.data import Box, Cause, Change, Edge, Effect, FileChange, Line, NodeRef, Review
+from fleetc.review.data import Box, Cause, Change, Edge, Effect, FileChange, Line, NodeFact, NodeRef, Review
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -350,7 +350,7 @@ def mixed() -> Review:
                 f"{host} {'docker' if 'edge' in host else 'systemd'}",
                 (node,),
                 (node,) if node in changed else (),
-                facts=((node, _FACTS),) if node == "us-live" else (),
+                facts=(NodeFact(node, _FACTS),) if node == "us-live" else (),
             )
             for host, node in _NODES
         ),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fleetc.review.data import Box, Edge, Effect, FileChange, Line, Review
+from fleetc.review.data import Box, Edge, Effect, FileChange, Line, NodeFact, Review
 from fleetc.review.gravity import TONES
 from fleetc.review.reports.html import as_html
 from fleetc.text.encoders import visible
@@ -190,9 +190,8 @@ def test_addresses_are_short_with_all_of_them_at_hand() -> None:
 
 
 def test_picture_tells_new_changed_and_removed_by_mark_and_word() -> None:
-    box = Box(
-        "h", "h docker", ("a", "b", "c", "d"), ("a", "b", "c"), ("a",), ("c",), (("a", "gateway video"),), "added"
-    )
+    facts = (NodeFact("a", "gateway video"),)
+    box = Box("h", "h docker", ("a", "b", "c", "d"), ("a", "b", "c"), ("a",), ("c",), facts, "added")
     page = page_of(replace(mixed(), picture=(box,), edges=()))
     for state, word in (("added", "new"), ("changed", "changed"), ("removed", "removed")):
         (node,) = re.findall(f'<g class="node {state}">.*', page)

@@ -24,7 +24,7 @@ from math import ceil, floor
 from typing import NamedTuple
 
 from fleetc.analysis import tickets
-from fleetc.analysis.prices import NodePrice, base_price, prices_of
+from fleetc.analysis.prices import base_price, prices_of
 from fleetc.analysis.tickets import Amount, Backing, Chain, PriceLimit, PricePair, Terms, Ticket, simple
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
@@ -296,10 +296,6 @@ def caps_of(fleet: Fleet, scale: Scale, node: Node) -> Caps:
     return caps
 
 
-def _by_buyer(price: NodePrice) -> tuple[int, str]:
-    return price.at, price.to
-
-
 def offers_of(fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator) -> dict[Goods, PriceEntry | None]:
     """What an orchestrator sells, at its price for everybody; None if its node cannot send that price."""
     found: dict[Goods, PriceEntry | None] = {}
@@ -344,7 +340,8 @@ def special_offers(
     Prices are by account: a price for one gateway applies to all with the same wallet.
     """
     terms, base = terms_of(fleet, orchestrator), orchestrator.price
-    for special in sorted((price for price in prices_of(fleet, node) if price.to), key=_by_buyer):
+    special_prices = [price for price in prices_of(fleet, node) if price.to]
+    for special in sorted(special_prices, key=lambda price: (price.at, price.to)):
         model = fleet.models[special.work] if special.work else None
         if special.price is None or not (effective.serves_ai(node) if model else effective.serves_video(node)):
             continue

@@ -66,7 +66,7 @@ def memory_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
         message = f"{_which(problem)} has {size_text(load.memory_total)} of memory, but its work needs {needs}"
         yield error("gpu-memory-exceeded", message, *_places(problem), _help(problem, GUIDANCE, 100))
     for crowd in _crowds(fleet, MEMORY, 0, 100):
-        yield error("gpu-memory-exceeded", *_of_crowd(crowd))
+        yield error("gpu-memory-exceeded", *crowd)
 
 
 def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -79,7 +79,7 @@ def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
         )
         yield warning("gpu-memory-tight", message, *_places(problem), _help(problem, GUIDANCE))
     for crowd in _crowds(fleet, MEMORY, GUIDANCE, GUIDANCE):
-        yield warning("gpu-memory-tight", *_of_crowd(crowd))
+        yield warning("gpu-memory-tight", *crowd)
 
 
 def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -105,7 +105,7 @@ def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
         message = f"{_which(problem)} {has}, but {come}"
         yield say("encode-sessions-exceeded", message, *_places(problem), _help(problem, 100))
     for crowd in _crowds(fleet, SESSIONS, 0, 100):
-        yield error("encode-sessions-exceeded", *_of_crowd(crowd))
+        yield error("encode-sessions-exceeded", *crowd)
 
 
 def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -113,14 +113,10 @@ def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
     for weighed in _weighed(fleet):
         missing = list(dict.fromkeys(_missing(weighed)))
         if missing:
-            advice = list(dict.fromkeys(f"{one.setting} in {one.table}" for one in missing))
-            yield warning(
-                "capacity-unknown",
-                f"fleetc cannot check whether the GPUs of host {weighed.host} can handle their work",
-                missing[0].label,
-                [one.label for one in missing[1:_NAMED]],
-                f"write the missing numbers, like {first_of(advice, _NAMED, '; ')}",
-            )
+            message = f"fleetc cannot check whether the GPUs of host {weighed.host} can handle their work"
+            (first, *labels), texts = zip(*missing, strict=True)
+            advice = f"write the missing numbers, like {first_of(list(dict.fromkeys(texts)), _NAMED, '; ')}"
+            yield warning("capacity-unknown", message, first, labels[: _NAMED - 1], advice)
 
 
 def implausible(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -148,16 +144,13 @@ def implausible(fleet: Fleet) -> Iterator[Diagnostic]:
 def smallest_conflict(demands: tuple[Demand, ...], kind: str, most: int) -> tuple[Demand, ...]:
     """The fewest demands that together exceed `most`; all demands of one kind if even they do not."""
     chosen = []
-    for demand in sorted((d for d in demands if d.kind == kind and d.amount), key=_largest_first):
+    largest_first = sorted(demands, key=lambda demand: (-(demand.amount or 0), list(map(str, demand.origin))))
+    for demand in (demand for demand in largest_first if demand.kind == kind and demand.amount):
         chosen.append(demand)
         most -= demand.amount or 0
         if most < 0:
             break
     return tuple(chosen)
-
-
-def _largest_first(demand: Demand) -> tuple[int, list[str]]:
-    return -(demand.amount or 0), list(map(str, demand.origin))
 
 
 class Weighed(NamedTuple):
@@ -211,9 +204,14 @@ def _places(problem: Problem) -> tuple[Label, list[Label]]:
         if demand.kind == problem.kind and demand.origin in names:
             amounts[demand.origin].append(demand.amount or 0)
     labels = [Label(origin, _note(names[origin], parts)) for origin, parts in amounts.items()]
+    return _most(labels, problem.load.path, "the GPU", "it")
+
+
+def _most(labels: list[Label], path: Path, gpus: str, them: str) -> tuple[Label, list[Label]]:
+    """The first labels, and the GPUs with how many more use them."""
     left_out = len(labels) - _NAMED
-    note = f"the GPU ({left_out} more use it)" if left_out > 0 else "the GPU"
-    return labels[0], [*labels[1:_NAMED], Label(problem.load.path, note)]
+    note = f"{gpus} ({left_out} more use {them})" if left_out > 0 else gpus
+    return labels[0], [*labels[1:_NAMED], Label(path, note)]
 
 
 def _stated(demand: Demand) -> bool:
@@ -225,9 +223,13 @@ def _note(demand: Demand, parts: list[int]) -> str:
     if demand.kind == SESSIONS:
         silent = "" if _stated(demand) else ", the node's default, because max_sessions is not set"
         return f"{sum(parts)} of them from {demand.name}{silent}"
-    times = f"{len(parts)} times " if len(parts) > 1 else ""
-    counted = of_a_slot(demand) and not isinstance(demand.origin[-1], int)
-    return f"{demand.name} {'take' if counted else 'takes'} {times}{size_text(parts[0])}"
+    return _takes(demand.name, demand.origin, len(parts), size_text(parts[0]))
+
+
+def _takes(name: str, origin: Path, times: int, amount: str) -> str:
+    """What takes an amount how often; slots that the spec counts are several."""
+    several = origin[0] == "avatars" and not isinstance(origin[-1], int)
+    return f"{name} {'take' if several else 'takes'} {f'{times} times ' if times > 1 else ''}{amount}"
 
 
 def _help(problem: Problem, *goals: int) -> str:
@@ -243,20 +245,6 @@ def _help(problem: Problem, *goals: int) -> str:
     return f"{text} (the search stopped after {TRIES} changes of one kind)" if stopped else text
 
 
-class _Crowd(NamedTuple):
-    """Slots that see every GPU of a host and need more of one kind than all the GPUs have left, up to `percent`.
-
-    `left` is that sum over the GPUs, and `room` how many slots would fit.
-    """
-
-    kind: str
-    percent: int
-    weighed: Weighed
-    asked: int
-    left: int
-    room: int
-
-
 def _each(use: Use, kind: str) -> int:
     """What one slot takes of one kind."""
     return use.drawing if kind == MEMORY else use.sessions
@@ -266,57 +254,41 @@ def _together(uses: list[Use], kind: str) -> int:
     return sum(_each(use, kind) * use.slots for use in uses)
 
 
-def _crowds(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[_Crowd]:
-    """The hosts without enough left on all GPUs for the slots that see every GPU.
+def _crowds(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[tuple[str, Label, list[Label], str]]:
+    """Message, places and help for each host whose GPUs together have too little left for slots that see all of them.
 
-    With `above`, only hosts that still fit.
+    `percent` of the GPUs may be used; with `above`, only hosts that still fit.
     """
-    for weighed in _weighed(fleet):
-        if not weighed.roaming:
-            continue
-        asked = _together(weighed.roaming, kind)
-        left, all_left = _left(weighed, kind, percent), _left(weighed, kind, 100)
+    amount, what = (size_text, " of memory") if kind == MEMORY else (_sessions, "")
+    share = f", at {percent} % of all their memory" if percent < 100 else ""
+    for host, _, found, slots in _weighed(fleet):
+        asked, left, all_left = _together(slots, kind), _left(found, kind, percent), _left(found, kind, 100)
         if left is None or all_left is None or asked <= sum(left) or (above and asked > sum(all_left)):
             continue
-        each = _each(weighed.roaming[0], kind)
-        yield _Crowd(kind, percent, weighed, asked, sum(left), sum(free // each for free in left))
+        message = (
+            f"slots that see all {len(found)} GPUs of host {host} need {amount(asked)}{what}, "
+            f"but the GPUs have {amount(sum(left)) if any(left) else 'nothing'} left for them{share}"
+        )
+        labels = [Label(use.path, _takes(use.name, use.path, use.slots, amount(_each(use, kind)))) for use in slots]
+        count, room = sum(use.slots for use in slots), sum(free // _each(slots[0], kind) for free in left)
+        fit = f"there is room for {room} of these {count} slots" if room else "there is room for none of them"
+        advice = f"{fit}: put the others on another host, or reduce the work of these GPUs"
+        yield message, *_most(labels, ("hosts", host, "gpus"), "the GPUs", "them"), advice
 
 
-def _left(weighed: Weighed, kind: str, percent: int) -> list[int] | None:
+def _left(found: list[GpuLoad], kind: str, percent: int) -> list[int] | None:
     """What each GPU has left of one kind; None if one of them is unlimited or unknown."""
-    found = []
-    for load in weighed.found:
+    left = []
+    for load in found:
         total = load.total(kind)
         if not isinstance(total, int):
             return None
-        found.append(max(0, total * percent // 100 - load.used(kind)))
-    return found
+        left.append(max(0, total * percent // 100 - load.used(kind)))
+    return left
 
 
-def _of_crowd(crowd: _Crowd) -> tuple[str, Label, list[Label], str]:
-    """Message, places and help about slots that overload all GPUs of a host."""
-    host, uses = crowd.weighed.host, crowd.weighed.roaming
-    amount, what = (size_text, " of memory") if crowd.kind == MEMORY else (_sessions, "")
-    count = sum(use.slots for use in uses)
-    share = f", at {crowd.percent} % of all their memory" if crowd.percent < 100 else ""
-    message = (
-        f"slots that see all {len(crowd.weighed.found)} GPUs of host {host} need {amount(crowd.asked)}{what}, "
-        f"but the GPUs have {amount(crowd.left) if crowd.left else 'nothing'} left for them{share}"
-    )
-    labels = []
-    for use in uses:
-        times = f"{use.slots} times " if use.slots > 1 else ""
-        verb = "takes" if isinstance(use.path[-1], int) else "take"
-        labels.append(Label(use.path, f"{use.name} {verb} {times}{amount(_each(use, crowd.kind))}"))
-    left_out = len(labels) - _NAMED
-    note = f"the GPUs ({left_out} more use them)" if left_out > 0 else "the GPUs"
-    room = f"there is room for {crowd.room} of these {count} slots" if crowd.room else "there is room for none of them"
-    help_ = f"{room}: put the others on another host, or reduce the work of these GPUs"
-    return message, labels[0], [*labels[1:_NAMED], Label(("hosts", host, "gpus"), note)], help_
-
-
-def _missing(weighed: Weighed) -> Iterator[_Missing]:
-    """What must be known about the GPUs of a host and is not."""
+def _missing(weighed: Weighed) -> Iterator[tuple[Label, str]]:
+    """What must be known about the GPUs of a host and is not, and an example of what to write where."""
     certain = sum(max(0, _certain_sessions(load) - load.sessions_used) for load in weighed.found)
     unlimited = any(load.sessions_total == "unlimited" for load in weighed.found)
     crowded = not unlimited and _together(weighed.roaming, SESSIONS) > certain
@@ -332,15 +304,7 @@ def _certain_sessions(load: GpuLoad) -> int:
     return FEWEST_LIMITED_SESSIONS if known and known.encoder == "limited" else 0
 
 
-class _Missing(NamedTuple):
-    """A number that the spec does not have, the table that it belongs into, and an example of it."""
-
-    label: Label
-    table: str
-    setting: str
-
-
-def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[_Missing]:
+def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[tuple[Label, str]]:
     """What must be known about one GPU and is not.
 
     Uncounted streams, and those that every driver allows, are ignored. `drawn_on`: slots that see every GPU may take
@@ -352,7 +316,7 @@ def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[_Missi
     if (memory or drawn_on) and load.memory_total is None:
         sizes = f" is sold with {' or '.join(map(size_text, known.memory))}" if known else " is not a known model"
         size = size_text(known.memory[0]) if known else "24 GiB"
-        yield _Missing(Label(load.path, f'memory: "{load.model}"{sizes}'), gpus, f'memory = "{size}"')
+        yield Label(load.path, f'memory: "{load.model}"{sizes}'), f'memory = "{size}" in {gpus}'
     if load.sessions_total is None:
         fewest = _certain_sessions(load)
         counted = any(d.origin[-1] == "max_sessions" or of_a_slot(d) for d in load.demands)
@@ -362,11 +326,11 @@ def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[_Missi
                 if fewest
                 else "fleetc does not know this model's number"
             )
-            yield _Missing(Label(load.path, f"encode_sessions: {why}"), gpus, "encode_sessions = 8")
+            yield Label(load.path, f"encode_sessions: {why}"), f"encode_sessions = 8 in {gpus}"
     for demand in memory:
         if demand.amount is None:
             label = Label(("models", demand.model), f"memory: {demand.name} is on GPU {load.gpu}")
-            yield _Missing(label, f"models.{demand.model}", 'memory = "9 GiB"')
+            yield label, f'memory = "9 GiB" in models.{demand.model}'
 
 
 def _sessions(count: object) -> str:

@@ -152,23 +152,28 @@ def uses(fleet: Fleet, host: str) -> list[Use]:
     listed = len(fleet.hosts[host].gpus)
     found = []
     for node in fleet.nodes_by_host.get(host, ()) if listed else ():
-        ids = effective.gpu_ids(fleet, node)
-        gpus = tuple(dict.fromkeys(i for i in ids if i < listed)) if not isinstance(ids, str) else ()
+        gpus = _of_host(effective.gpu_ids(fleet, node), listed)
         if gpus:
             found.append(_use(fleet, node, gpus))
-    found += [use for placed in fleet.runners_by_host.get(host, ()) for use in _runner(fleet, placed, listed)]
+    for placed in fleet.runners_by_host.get(host, ()):
+        gpus = _of_host(effective_runners.gpu_ids(fleet, placed), listed)
+        if gpus:
+            found.append(_runner(placed, gpus))
     return found + [use for use in _slots_on(fleet, host) if use.gpus]
 
 
-def _runner(fleet: Fleet, placed: PlacedRunner, listed: int) -> Iterator[Use]:
+def _of_host(ids: tuple[int, ...] | str, listed: int) -> tuple[int, ...]:
+    """The ids that a host lists, each once; none of those that are not known by number."""
+    return () if isinstance(ids, str) else tuple(dict.fromkeys(gpu for gpu in ids if gpu < listed))
+
+
+def _runner(placed: PlacedRunner, gpus: tuple[int, ...]) -> Use:
     """What a live runner takes of each of its GPUs."""
-    ids = effective_runners.gpu_ids(fleet, placed)
-    gpus = tuple(dict.fromkeys(gpu for gpu in ids if gpu < listed)) if not isinstance(ids, str) else ()
-    if gpus:
-        memory = placed.runner.memory
-        taken = None if memory is None else memory.count
-        sessions = placed.runner.encode_sessions or 0
-        yield Use(placed.path, f"runner {placed.name}", gpus, 1, (), sessions, True, False, 0, (taken,))
+    memory = placed.runner.memory
+    held = (None if memory is None else memory.count,)
+    return Use(
+        placed.path, f"runner {placed.name}", gpus, 1, (), placed.runner.encode_sessions or 0, True, False, 0, held
+    )
 
 
 def roaming(fleet: Fleet, host: str) -> list[Use]:

@@ -41,7 +41,7 @@ from fleetc.analysis.acceptance import (
     until,
 )
 from fleetc.analysis.discovery import UNSURE, Search, registry_of, searches
-from fleetc.analysis.ranking import NOTHING, Ranked, Ranking, Shelf, nobody
+from fleetc.analysis.ranking import NOTHING, Ranked, Ranking, Shelf, nobody, one_unit
 from fleetc.analysis.tickets import Backing, Chain
 from fleetc.language import effective
 from fleetc.language.answers import once_for_all
@@ -288,16 +288,14 @@ def matrix(fleet: Fleet) -> Matrix:
         return Matrix((), ())
     market = market_of(fleet)
     offers = [
-        (seller, goods) for seller, sold in sorted(market.offers.items()) for goods in sorted(sold, key=_video_first)
+        (seller, goods)
+        for seller, sold in sorted(market.offers.items())
+        for goods in sorted(sold, key=lambda goods: (goods != VIDEO, goods))
     ]
     cells = None
     if len(fleet.gateways) <= CELL_GATEWAYS and len(offers) <= CELL_OFFERS:
         cells = tuple(market.cell(name, seller, goods) for name in market.caps for seller, goods in offers)
     return Matrix(cells, tuple(summary for name in market.caps for summary in _summaries(market, name)))
-
-
-def _video_first(goods: Goods) -> tuple[bool, Goods]:
-    return goods != VIDEO, goods
 
 
 def _summaries(market: Market, name: str) -> list[Summary]:
@@ -318,8 +316,6 @@ def _summary(name: str, kind: str, verdicts: list[Ranking]) -> Summary:
 
 
 def _of_one_unit(entries: list[PriceEntry | None]) -> list[PriceEntry]:
-    """The entries in wei, else in the first currency: others are not comparable."""
     found = [entry for entry in entries if entry is not None]
-    units = {entry.unit for entry in found}
-    unit = "wei" if "wei" in units else min(units, default="")
+    unit = one_unit({entry.unit for entry in found})
     return [entry for entry in found if entry.unit == unit]

@@ -89,12 +89,12 @@ def _of_gateways(fleet: Fleet) -> Iterator[Meeting]:
     market = market_of(fleet)
     met: dict[tuple[View, str, bool], list[tuple[str, Terms]]] = {}
     for name in market.caps:
-        paying = payer(fleet, Node("gateways", name, fleet.gateways[name]))
+        node, view = Node("gateways", name, fleet.gateways[name]), market.view(name)
+        paying = payer(fleet, node)
         wallet = paying.settings.wallet if paying is not None and isinstance(paying.settings, Buyer) else None
         if paying is None or wallet is None:
             continue
         listed = market.searches[name].listed is not None
-        node, view = Node("gateways", name, fleet.gateways[name]), market.view(name)
         asking = view, fleet.gateways[name].mode, has_signer(node)
         if asking not in met:
             met[asking] = list(_sellers(view, [goods for goods in (VIDEO, *view.models) if market.wants(name, goods)]))

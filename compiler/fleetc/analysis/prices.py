@@ -67,22 +67,11 @@ def _all_prices(fleet: Fleet) -> Iterator[NodePrice]:
         yield from (price for price in prices_of(fleet, node) if serves_ai or price.at < 0)
 
 
-class AskedPrice(NamedTuple):
-    """A price that an orchestrator asks; `model` is the model that it is for, or "" for its base price."""
-
-    node: Node
-    settings: Orchestrator
-    price: Price
-    path: Path
-    model: str
-
-
-def asked_prices(fleet: Fleet) -> Iterator[AskedPrice]:
-    """The prices that orchestrators ask, node by node."""
+def asked_prices(fleet: Fleet) -> Iterator[tuple[NodePrice, Orchestrator, Price]]:
+    """The prices that orchestrators ask, node by node: each with its orchestrator, and the price itself."""
     for found in all_prices(fleet):
-        settings = found.node.settings
-        if isinstance(settings, Orchestrator) and found.price is not None:
-            yield AskedPrice(found.node, settings, found.price, found.path, found.work)
+        if isinstance(found.node.settings, Orchestrator) and found.price is not None:
+            yield found, found.node.settings, found.price
 
 
 def _paid(node: Node, buyer: Buyer) -> Iterator[NodePrice]:

@@ -10,7 +10,7 @@ is the same. So a cap becomes the highest base price for each of the few kinds o
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from fleetc.analysis import tickets
@@ -161,7 +161,7 @@ class Shelf(NamedTuple):
         above = refused = 0
         cheapest, dearest = self._free(), self._free()
         kinds = self.kinds
-        unit = cap.unit if cap.price else _one_unit(kinds)
+        unit = cap.unit if cap.price else one_unit({unit for unit, _ in kinds})
         for kind in kinds:
             ticket = tickets.ticket(kind[1], backing, chain)
             count = self._count(kind)
@@ -206,8 +206,8 @@ class Shelf(NamedTuple):
         return max((entry for entry in found if entry), key=_worth, default=None)
 
 
-def _one_unit(kinds: Iterable[Kind]) -> str:
-    units = {unit for unit, _ in kinds}
+def one_unit(units: Collection[str]) -> str:
+    """Wei, else the first currency: others are not comparable."""
     return WEI if WEI in units else min(units, default=WEI)
 
 

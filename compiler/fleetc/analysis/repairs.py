@@ -59,11 +59,8 @@ class Problem(NamedTuple):
         return self.found[self.gpus[0]]
 
 
-class SettingChange(NamedTuple):
-    """A repair, and the resulting demand of its node."""
-
-    repair: Repair
-    use: Use
+Change = tuple[Repair, Use]
+"""A repair, and the resulting demand of its node."""
 
 
 def repairs(problem: Problem, percent: int) -> tuple[list[Repair], bool]:
@@ -75,12 +72,12 @@ def repairs(problem: Problem, percent: int) -> tuple[list[Repair], bool]:
     capped = False
     for changes in _KINDS[problem.kind]:
         candidates = ((use, change) for use in involved for change in changes(problem, use))
-        for tries, (use, change) in enumerate(candidates):
+        for tries, (use, (repair, after)) in enumerate(candidates):
             if tries == TRIES:
                 capped = True
                 break
-            if _passes(problem, percent, use, change.use):
-                offered.append(change.repair)
+            if _passes(problem, percent, use, after):
+                offered.append(repair)
                 break
         if len(offered) == OFFERS:
             break
@@ -108,7 +105,7 @@ def _left_over(use: Use) -> int:
     return max(0, use.containers - len(use.gpus) * use.slots)
 
 
-def _other_gpus(problem: Problem, use: Use) -> Iterator[SettingChange]:
+def _other_gpus(problem: Problem, use: Use) -> Iterator[Change]:
     """Lists of free GPUs with known numbers for this node.
 
     First its own without the full ones, then as many as it has or more, then fewer, then another order.
@@ -132,27 +129,27 @@ def _other_gpus(problem: Problem, use: Use) -> Iterator[SettingChange]:
     lists = chain([rest] if rest else [], chain.from_iterable(combinations(free, size) for size in sizes))
     for gpus in chain(lists, permutations(free, count)):
         if gpus != use.gpus:
-            yield SettingChange(Repair((*use.path, "gpus"), gpus), replace(use, gpus=gpus))
+            yield Repair((*use.path, "gpus"), gpus), replace(use, gpus=gpus)
 
 
-def _other_gpus_of_a_runner(problem: Problem, use: Use) -> Iterator[SettingChange]:
+def _other_gpus_of_a_runner(problem: Problem, use: Use) -> Iterator[Change]:
     """As many other GPUs with known memory."""
     free = [load.gpu for load in problem.found if load.gpu not in problem.gpus and load.memory_total is not None]
     for gpus in combinations(free, len(use.gpus)):
-        yield SettingChange(Repair((*use.path, "gpus"), gpus), replace(use, gpus=gpus))
+        yield Repair((*use.path, "gpus"), gpus), replace(use, gpus=gpus)
 
 
-def _other_slot_gpu(problem: Problem, use: Use) -> Iterator[SettingChange]:
+def _other_slot_gpu(problem: Problem, use: Use) -> Iterator[Change]:
     """Another GPU with known numbers, for a listed slot or for all counted slots."""
     if not use.drawing:
         return
     path = (*use.path, "gpu") if isinstance(use.path[-1], int) else (*use.path[:-1], "gpu")
     for load in problem.found:
         if load.gpu not in use.gpus and load.memory_total is not None and load.sessions_total is not None:
-            yield SettingChange(Repair(path, load.gpu), replace(use, gpus=(load.gpu,)))
+            yield Repair(path, load.gpu), replace(use, gpus=(load.gpu,))
 
 
-def _fewer_slots(problem: Problem, use: Use) -> Iterator[SettingChange]:
+def _fewer_slots(problem: Problem, use: Use) -> Iterator[Change]:
     """The most counted slots that fit the GPU, then fewer."""
     if not use.drawing or isinstance(use.path[-1], int):
         return
@@ -162,10 +159,10 @@ def _fewer_slots(problem: Problem, use: Use) -> Iterator[SettingChange]:
     if isinstance(total, int):
         room = (total - load.used(problem.kind)) // each + use.slots
         for count in range(min(room, use.slots - 1), 0, -1):
-            yield SettingChange(Repair(use.path, count), replace(use, slots=count))
+            yield Repair(use.path, count), replace(use, slots=count)
 
 
-def _fewer_streams(problem: Problem, use: Use) -> Iterator[SettingChange]:
+def _fewer_streams(problem: Problem, use: Use) -> Iterator[Change]:
     """The most streams that fit each GPU of the node beside its other work.
 
     Streams are spread evenly, so the GPU with the least room decides; the first GPUs of the list get the odd ones.
@@ -180,30 +177,30 @@ def _fewer_streams(problem: Problem, use: Use) -> Iterator[SettingChange]:
             room = load.sessions_total - (load.sessions_used - own.get(gpu, 0))
             most = min(most, room * len(use.gpus) + place)
     if most > 0:
-        yield SettingChange(Repair((*use.path, "max_sessions"), most), replace(use, sessions=most))
+        yield Repair((*use.path, "max_sessions"), most), replace(use, sessions=most)
 
 
-def _fewer_copies(problem: Problem, use: Use) -> Iterator[SettingChange]:
+def _fewer_copies(problem: Problem, use: Use) -> Iterator[Change]:
     room = len(use.gpus) * use.slots
     for position, entry in _largest_first(use):
         for copies in range(min(entry.copies, room + 1) - 1, 0, -1):
             fewer = (*use.warm[:position], entry._replace(copies=copies), *use.warm[position + 1 :])
             path = (*use.path, "models", entry.place, "capacity")
-            yield SettingChange(Repair(path, copies, entry.model), replace(use, warm=fewer))
+            yield Repair(path, copies, entry.model), replace(use, warm=fewer)
 
 
-def _cold(problem: Problem, use: Use) -> Iterator[SettingChange]:
+def _cold(problem: Problem, use: Use) -> Iterator[Change]:
     for position, entry in _largest_first(use):
         rest = (*use.warm[:position], *use.warm[position + 1 :])
         path = (*use.path, "models", entry.place, "warm")
-        yield SettingChange(Repair(path, False, entry.model), replace(use, warm=rest))
+        yield Repair(path, False, entry.model), replace(use, warm=rest)
 
 
 def _largest_first(use: Use) -> list[tuple[int, Warm]]:
     return sorted(enumerate(use.warm), key=lambda item: -(item[1].memory or 0))
 
 
-_KINDS: dict[str, tuple[Callable[[Problem, Use], Iterator[SettingChange]], ...]] = {
+_KINDS: dict[str, tuple[Callable[[Problem, Use], Iterator[Change]], ...]] = {
     MEMORY: (_other_gpus, _other_slot_gpu, _fewer_copies, _fewer_slots, _cold),
     SESSIONS: (_other_gpus, _other_slot_gpu, _fewer_streams, _fewer_slots),
 }

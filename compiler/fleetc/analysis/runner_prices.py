@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
+from fleetc.analysis.tickets import SIGNED_NONCES
 from fleetc.language.quantities import WEI_IN_ETHER, RunnerPrice, Wei, canonical_number
 
 MOST_WEI = 2**63 - 1
-TICKETS = 100
-"""The most tickets that a signer puts into one payment."""
 
 PIXELS_IN_A_SECOND = 1280 * 720 * 30
 """The node's charge for a second of any picture sold by 720p."""
@@ -61,7 +60,7 @@ class RunnerWorth:
     @property
     def ticket_ev_needed(self) -> int:
         """The lowest value of a ticket, in wei, that keeps within a signer's limit of tickets."""
-        return -(-self.prepaid // TICKETS)
+        return -(-self.prepaid // SIGNED_NONCES)
 
 
 def usd(price: RunnerPrice, rates: Mapping[str, Wei]) -> Decimal | None:
@@ -98,7 +97,7 @@ def converted(amount: Fraction, unit: str, usd_in_wei: int | Fraction) -> Runner
 
 def dearest(unit: str, ticket_ev: int, usd_in_wei: int) -> Fraction:
     """The highest price in USD for one of the node's units that a signer can prepay with tickets of this value."""
-    return Fraction(TICKETS * ticket_ev // PREPAID[unit]) * PARTS[unit] / usd_in_wei
+    return Fraction(SIGNED_NONCES * ticket_ev // PREPAID[unit]) * PARTS[unit] / usd_in_wei
 
 
 def lowest(unit: str, usd_in_wei: int) -> Fraction:

@@ -25,7 +25,8 @@ from fleetc.cli.shared.working import read_limits
 if TYPE_CHECKING:
     from fleetc.online.forges import Forge, GitHub, Pull
     from fleetc.online.http import Client
-    from fleetc.review.approvals import Broken, Rules
+    from fleetc.review.approvals import Rules
+    from fleetc.review.limits import Breach
 
 TOKEN = "FLEETC_COMMENT_TOKEN"  # noqa: S105  # the name of the variable
 _KEY = re.compile(r"[A-Za-z0-9_/](?:-?[A-Za-z0-9._/]){0,99}")
@@ -122,7 +123,7 @@ class _Gate(NamedTuple):
     """The limits and what the review breaks. `unchecked` is why it cannot be approved."""
 
     rules: Rules
-    broken: tuple[Broken, ...]
+    broken: tuple[Breach, ...]
     unchecked: tuple[str, ...]
 
 
@@ -173,10 +174,10 @@ def _link(on: Forges) -> str:
     return link if re.fullmatch(r"https?://[A-Za-z0-9._~:/-]{1,500}", link) else ""
 
 
-def _judged(path: Path | None) -> tuple[tuple[Broken, ...], tuple[str, ...]]:
+def _judged(path: Path | None) -> tuple[tuple[Breach, ...], tuple[str, ...]]:
     """The limits that a review breaks, and why none can be checked, from its JSON form; no file means no review."""
     from fleetc.disk.files import FilesError, read_text
-    from fleetc.review.approvals import Broken
+    from fleetc.review.reports.json import breaches_in
 
     if path is None or not path.exists():
         return (), ("there is no review of this change, so no limit can be checked",)
@@ -184,9 +185,9 @@ def _judged(path: Path | None) -> tuple[tuple[Broken, ...], tuple[str, ...]]:
     text = read_text(path, _JSON_BYTES, "review-unreadable", advice, USAGE)
     try:
         review: Any = json.loads(text)
-        broken = tuple(Broken(each["impact"], each["limit"], each["amount"]) for each in review["broken"])
+        broken = breaches_in(review)
         foreign, files_only = bool(review["foreign"]), bool(review["files_only"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, ArithmeticError, KeyError, TypeError, AttributeError, RecursionError):
         raise FilesError(
             "review-unreadable", "this is no review", path=str(path), advice=advice, exit_code=USAGE
         ) from None
@@ -217,7 +218,7 @@ async def _comment(client: Client, place: _Place, prefix: str, commit: str, word
     for pull in pulls:
         verdicts = await _verdicts(forge, pull, gate)
         unchecked = gate.unchecked if gate else ()
-        waiting += [verdict.broken.limit for verdict in verdicts if not verdict.approved_by] + list(unchecked)
+        waiting += [str(verdict.broken.limit) for verdict in verdicts if not verdict.approved_by] + list(unchecked)
         text = as_comment(words.key, words.review, verdicts, unchecked, commit, words.link, forge.room)
         done = await keep_comment(client, forge, pull.number, marker(words.key), text)
         message(f"the comment on {pull.number}: {done}")

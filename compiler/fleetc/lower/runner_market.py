@@ -11,6 +11,7 @@ from decimal import Decimal
 from fleetc.analysis import runner_prices
 from fleetc.analysis.acceptance import Decision
 from fleetc.analysis.runner_offers import RunnerDecision, RunnerOffer, decisions, sold
+from fleetc.analysis.tickets import SIGNED_NONCES
 from fleetc.blueprint.market import RunnerRow
 from fleetc.language.fleet import Fleet
 from fleetc.lower.market_words import outcome_text
@@ -41,7 +42,7 @@ def _row(fleet: Fleet, one: RunnerOffer, signer: str, outcome: str) -> RunnerRow
         orchestrator=one.offer.orchestrator.name,
         asks=str(one.offer.runner.price),
         comes_to="" if worth is None else f"{worth.wei} wei / {worth.advertised}",
-        in_advance="" if tickets is None else f"{tickets} of {runner_prices.TICKETS} tickets",
+        in_advance="" if tickets is None else f"{tickets} of {SIGNED_NONCES} tickets",
         earns=_earns(fleet, one),
         signer=signer,
         outcome=outcome,

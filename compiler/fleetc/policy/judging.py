@@ -87,7 +87,7 @@ def run(requests: Sequence[RuleCall], sides: Sequence[Judged], today: str) -> li
         return []
     from fleetc.policy.sandbox import run as sandbox  # only here: most fleets have no rules
 
-    words = texts.words_of([each.rule for each in requests])
+    words = frozenset().union(*(each.rule.words for each in requests))
     seen = [views.view_of(side.document.raw, side.fleet, words) for side in sides]
     tasks = [
         sandbox.Task(f"{each.rule.code}{texts.SUFFIX}", each.rule.source.text, each.function, each.sides)
@@ -121,12 +121,12 @@ def _finding(rule: Policy, finding: Mapping[str, Any], document: Document) -> Di
     at, line = finding["at"], finding["line"]
     if not isinstance(message, str) or not message.strip() or not isinstance(advice, str) or severity is None:
         wrong = "returns a finding without a message, or with a severity other than error or warning"
-        return _broken(rule, line, wrong, 'write finding("gateways.gw-eu.max_price", "what is wrong")')
+        return _fault(rule, line, wrong, 'write finding("gateways.gw-eu.max_price", "what is wrong")')
     path = _place(document.raw, at)
     if path is None:
         shown = at if isinstance(at, str) else ".".join(map(str, at)) if isinstance(at, list) else type(at).__name__
         wrong = f'gives a finding at "{shown}", which is not in the spec'
-        return _broken(rule, line, wrong, "name a table or key of the spec, such as gateways.gw-eu.max_price")
+        return _fault(rule, line, wrong, "name a table or key of the spec, such as gateways.gw-eu.max_price")
     return Diagnostic(rule.code, severity, message, Label(path), (), advice)
 
 
@@ -161,9 +161,9 @@ def _failed(rule: Policy, function: str, fault: Fault) -> Diagnostic:
     line = end if fault.line < 0 else fault.line or rule.source.text.count("\n", 0, rule.functions[function]) + 1
     if fault.kind in ("failed", "answer"):
         words = fault.message if fault.kind == "failed" else "its answer is not a list of findings"
-        return _broken(rule, line, f"fails: {words}", "" if fault.kind == "failed" else _LIST, fault.column)
+        return _fault(rule, line, f"fails: {words}", "" if fault.kind == "failed" else _LIST, fault.column)
     message, advice = _LIMITS[fault.kind]
-    return _fault("policy-limit", rule, line, message, advice, fault.column)
+    return _fault(rule, line, message, advice, fault.column, "policy-limit")
 
 
 _LIMITS: Mapping[str, tuple[str, str]] = {
@@ -177,11 +177,9 @@ _LIMITS: Mapping[str, tuple[str, str]] = {
 """What a rule did that it may not, and what to do about it."""
 
 
-def _broken(rule: Policy, line: int, message: str, advice: str, column: int = 0) -> Diagnostic:
-    return _fault("policy-failed", rule, line, message, advice, column)
-
-
-def _fault(code: str, rule: Policy, line: int, message: str, advice: str, column: int) -> Diagnostic:
+def _fault(
+    rule: Policy, line: int, message: str, advice: str, column: int = 0, code: str = "policy-failed"
+) -> Diagnostic:
     return error(code, f"the rule {rule.name} {message}", Label(_span(rule.source, line, column)), help=advice)
 
 

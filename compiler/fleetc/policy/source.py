@@ -7,7 +7,7 @@ find the parts of a text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from textwrap import dedent
 from typing import NamedTuple
 
@@ -88,8 +88,3 @@ def read(sources: Iterable[Source]) -> tuple[tuple[Policy, ...], list[Diagnostic
 
 def _invalid(source: Source, message: str, advice: str) -> Diagnostic:
     return error("policy-invalid", message, Label(Span(source.name, 0, 0)), help=advice)
-
-
-def words_of(policies: Sequence[Policy]) -> frozenset[str]:
-    """The words of some rules."""
-    return frozenset().union(*(policy.words for policy in policies))

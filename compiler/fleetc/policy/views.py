@@ -83,18 +83,8 @@ def _column(entries: tuple[Any, ...]) -> Any:
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "nodes": (
-        "name",
-        "table",
-        "path",
-        "host",
-        "region",
-        "runtime",
-        "release",
-        "image",
-        "runner_image",
-        "wallet",
-        "cli",
-        "cli_public",
+        *("name", "table", "path", "host", "region", "runtime", "release", "image", "runner_image", "wallet"),
+        *("cli", "cli_public"),
     ),
     "prices": ("path", "node", "table", "region", "pays", "any", "text", "wei", "pixels", "work", "to"),
     "funds": ("node", "wallet", "path", "deposit", "reserve", "cost_per_hour", "runway_hours"),

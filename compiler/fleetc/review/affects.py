@@ -18,7 +18,7 @@ from typing import Any
 
 from fleetc import lower
 from fleetc.emit import formats
-from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Shipped, Tree, is_released
+from fleetc.emit.tree import HOST_VARIABLES, MANIFEST, SPEC_FOLDER, Shipped, Tree, is_released
 from fleetc.fixes import Rewriting
 from fleetc.language.sharing import in_the_language
 from fleetc.language.spec import json_schema
@@ -208,7 +208,7 @@ def _widest(nearest: Affected, further: Iterator[Affected | None]) -> Affected:
 
 def _follows(line: Line) -> bool:
     """Whether a line has digests of others, or is the spec's own in the copy of it."""
-    hashed = line.artifact == MANIFEST or line.artifact.startswith("ansible/host_vars/")
+    hashed = line.artifact == MANIFEST or line.artifact.startswith(HOST_VARIABLES)
     return line.artifact.startswith(SPEC_FOLDER) or (hashed and _DIGEST.search(line.old or line.new or "") is not None)
 
 

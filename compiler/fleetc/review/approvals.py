@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import tomli
 
-from fleetc.review.limits import CLASSES, RULE, ImpactLimit, LimitError, parse_limits
+from fleetc.review.limits import CLASSES, RULE, Breach, ImpactLimit, LimitError, parse_limits
 from fleetc.text.suggestions import did_you_mean
 
 _NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,99})")
@@ -44,14 +44,6 @@ class Rules(NamedTuple):
     owners: Mapping[str, tuple[str, ...]]
 
 
-class Broken(NamedTuple):
-    """A limit that a review breaks, as its JSON form has it: the class, the limit and the amount."""
-
-    impact: str
-    limit: str
-    amount: str
-
-
 class PullComment(NamedTuple):
     """A comment: who wrote it by the service's word, its text, and whether it was edited since."""
 
@@ -63,7 +55,7 @@ class PullComment(NamedTuple):
 class Approval(NamedTuple):
     """A broken limit, who may approve it, and who did, by the name in the limits file, or empty."""
 
-    broken: Broken
+    broken: Breach
     owners: tuple[str, ...]
     approved_by: str
 
@@ -102,10 +94,10 @@ def _names(impact: str, names: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def judge(rules: Rules, broken: Sequence[Broken], comments: Iterable[PullComment], commit: str) -> list[Approval]:
+def judge(rules: Rules, broken: Sequence[Breach], comments: Iterable[PullComment], commit: str) -> list[Approval]:
     """Who approved each broken limit for exactly this commit."""
     approvals = [(comment.author, classes) for comment in comments if (classes := _approves(comment, commit))]
-    return [_verdict(limit, _owners(rules, limit.impact), approvals) for limit in broken]
+    return [_verdict(breach, _owners(rules, breach.limit.impact), approvals) for breach in broken]
 
 
 def _owners(rules: Rules, impact: str) -> tuple[str, ...]:
@@ -123,6 +115,6 @@ def _approves(comment: PullComment, commit: str) -> frozenset[str]:
     return frozenset(re.split("[, ]+", match[1]))
 
 
-def _verdict(limit: Broken, owners: tuple[str, ...], approvals: Sequence[tuple[str, frozenset[str]]]) -> Approval:
-    authors = {author.casefold() for author, classes in approvals if limit.impact in classes}
-    return Approval(limit, owners, next((name for name in owners if name.casefold() in authors), ""))
+def _verdict(breach: Breach, owners: tuple[str, ...], approvals: Sequence[tuple[str, frozenset[str]]]) -> Approval:
+    authors = {author.casefold() for author, classes in approvals if breach.limit.impact in classes}
+    return Approval(breach, owners, next((name for name in owners if name.casefold() in authors), ""))

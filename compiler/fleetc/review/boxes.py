@@ -15,7 +15,7 @@ from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint
 from fleetc.language.effective_avatar import SlotInForce, slots_of
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import ANY_PRICE, price_in_words, reach_of
-from fleetc.review.data import Box, Change, Edge, NodeRef
+from fleetc.review.data import Box, Change, Edge, NodeFact, NodeRef
 from fleetc.review.sides import Side
 
 _PRICES = 3
@@ -66,7 +66,7 @@ def picture_of(
                 tuple(node for node in nodes if node in changed),
                 tuple(node for node in nodes if both and node not in before),
                 tuple(node for node in nodes if both and node not in after),
-                tuple((node, after.get(node) or before[node]) for node in nodes),
+                tuple(NodeFact(node, after.get(node) or before[node]) for node in nodes),
                 _host_state(old.fleet, new.fleet, name),
             )
         )
@@ -110,7 +110,8 @@ def _facts_of(fleet: Fleet, hosts: Collection[str]) -> dict[str, str]:
 
 
 def _of_node(fleet: Fleet, node: Node) -> Iterator[str]:
-    yield " ".join(filter(None, (_role(node), getattr(node.settings, "mode", ""))))
+    role = node.table.removesuffix("s").replace("_", " ").replace("ai ", "AI ")
+    yield " ".join(filter(None, (role, getattr(node.settings, "mode", ""))))
     prices = prices_of(fleet, node) if fleet.on_chain else ()
     if prices:
         texts = [_price(price) for price in prices[:_PRICES]]
@@ -120,10 +121,6 @@ def _of_node(fleet: Fleet, node: Node) -> Iterator[str]:
     for port in sorted(of_node(fleet, node), key=attrgetter("address", "port")):
         ports.setdefault(_reach(port.address), []).append(f"{port.purpose} {port.port}")
     yield from (f"{', '.join(dict.fromkeys(listeners))} {reach}" for reach, listeners in ports.items())
-
-
-def _role(node: Node) -> str:
-    return node.table.removesuffix("s").replace("_", " ").replace("ai ", "AI ")
 
 
 def _price(price: NodePrice) -> str:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint
 from fleetc.emit import data_files, env, flags
 from fleetc.emit.source_copy import copies
-from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER, is_page, is_released
+from fleetc.emit.tree import FLEET_PAGE, HOST_VARIABLES, SPEC_FOLDER, is_page, is_released
 from fleetc.language.fleet import NODE_TABLES, Fleet, Node
 from fleetc.language.signing import payer
 from fleetc.planner.fates import Journal, no_journal
@@ -76,9 +76,9 @@ def compare(old: Side, new: Side, journal: Journal = no_journal) -> Review:
         notes=(*old.notes, *new.notes, *_release_notes(old, new, blueprints)),
         foreign=tuple(path for path in paths if evidence.edited(path)),
         files_only=bool(paths) and blueprints is None,
-        stops=tuple(sorted(processes.stopped, key=lambda target: (target.host, target.node))),
+        stops=tuple(sorted(processes.stopped)),
         cold_starts=impact.cold_starts(),
-        live=tuple(sorted(processes.live, key=lambda target: (target.host, target.node))),
+        live=tuple(sorted(processes.live)),
     )
 
 
@@ -107,7 +107,7 @@ def _belied(old: Side, blueprint: Blueprint, deltas: Iterable[Delta], paths: Ite
 def _hosts(old: Side, new: Side, paths: Iterable[str], edits: Edits) -> set[str]:
     """The hosts to take apart: with different files or edits in the spec."""
     hosts = {path.split("/", 2)[1] for path in paths if is_released(path)}
-    hosts |= {path.rpartition("/")[2].removesuffix(".json") for path in paths if path.startswith("ansible/host_vars/")}
+    hosts |= {path.rpartition("/")[2].removesuffix(".json") for path in paths if path.startswith(HOST_VARIABLES)}
     for edit in edits.all:
         for fleet, path in ((old.fleet, edit.old), (new.fleet, edit.new)):
             if fleet is None or path is None or len(path) < 2:
@@ -206,7 +206,7 @@ def _change(group: Sequence[Delta], old: Side, new: Side, evidence: Evidence, im
         what=_what(group),
         old=None if first.before is None else leaks.shown(first.before),
         new=None if first.after is None else leaks.shown(first.after),
-        targets=tuple(sorted(targets, key=lambda target: (target.host, target.node))),
+        targets=tuple(sorted(targets)),
         causes=tuple(spots) or tuple(_comments(first, old, new, evidence)),
         effects=impact.effects(group),
         lines=evidence.lines_of(first),

@@ -48,10 +48,14 @@ class Breach(NamedTuple):
     changes: tuple[Change, ...]
     rules: tuple[RuleNote, ...] = ()
 
-    def __str__(self) -> str:
+    @property
+    def reached(self) -> str:
+        """What it comes to, as the end of a sentence; nothing where a limit admits none at all."""
         percent = "%" if self.limit.impact == "price" else ""
-        reached = "" if self.limit.most is None else f" (it comes to {amount_text(self.amount)}{percent})"
-        return f"{self.limit} is broken{reached}"
+        return "" if self.limit.most is None else f" (it comes to {amount_text(self.amount)}{percent})"
+
+    def __str__(self) -> str:
+        return f"{self.limit} is broken{self.reached}"
 
 
 def amount_text(amount: Decimal) -> str:

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fleetc.emit.tree import Artifact, Tree
 from fleetc.review.data import Line
@@ -30,10 +30,7 @@ class LinePair(NamedTuple):
 def differing(old: str | None, new: str | None) -> list[LinePair]:
     """The lines that differ, in order. Of long texts with as many lines before as after, those at the same place."""
     left, right = ([] if text is None else text.split("\n") for text in (old, new))
-    shorter = min(len(left), len(right))
-    # Halving compares slices, which is many times as fast as going line by line through a long text.
-    first = bisect_left(range(shorter), True, key=lambda place: left[: place + 1] != right[: place + 1])
-    last = bisect_left(range(shorter - first), True, key=lambda size: left[-1 - size :] != right[-1 - size :])
+    first, last = shared_ends(left, right)
     before, after = left[first : len(left) - last], right[first : len(right) - last]
     if max(len(before), len(after)) <= _LIMIT:
         return list(_matched(before, after, first))
@@ -41,6 +38,17 @@ def differing(old: str | None, new: str | None) -> list[LinePair]:
         numbered = enumerate(zip(before, after, strict=True), first + 1)
         return [LinePair(number, number, a, b) for number, (a, b) in numbered if a != b]
     return list(_counted(before, after, first))
+
+
+def shared_ends(old: Sequence[Any], new: Sequence[Any]) -> tuple[int, int]:
+    """How many elements, or characters, two sequences have in common at their starts, and then at their ends.
+
+    Halving compares slices, which is many times as fast as going through long ones step by step.
+    """
+    shorter = min(len(old), len(new))
+    first = bisect_left(range(shorter), True, key=lambda place: old[: place + 1] != new[: place + 1])
+    last = bisect_left(range(shorter - first), True, key=lambda size: old[-1 - size :] != new[-1 - size :])
+    return first, last
 
 
 def changed_tree_lines(old: Tree, new: Tree) -> Iterator[Line]:

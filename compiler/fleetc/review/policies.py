@@ -60,7 +60,7 @@ def _key(finding: Diagnostic) -> tuple[object, ...]:
 
 def _order(note: RuleNote) -> tuple[object, ...]:
     severity = list(NAMES.values()).index(note.severity)
-    place = (note.cause.file, note.cause.line, note.cause.column) if note.cause else ("", 0, 0)
+    place = (note.place.file, note.place.line, note.place.column) if note.place else ("", 0, 0)
     return RULE_KINDS.index(note.kind), severity, note.code, place, note.text
 
 
@@ -73,22 +73,21 @@ def _ask(
     today: str,
 ) -> Found:
     """Ask all rules at once: as base or head the head's fleet, as then the base's fleet, as change both."""
-    requests: dict[tuple[str, str], RuleCall] = {}
     sides = (before, after) if before is not None else (after,)
-    last = len(sides) - 1
-    for name in sorted(judge):
-        for side, known in (("base", base), ("head", head)):
-            if name in known and CHECK in known[name].functions:
-                requests[side, name] = RuleCall(known[name], CHECK, (last,))
+    last = (len(sides) - 1,)
+    checks = [
+        (side, known[name])
+        for name in sorted(judge)
+        for side, known in (("base", base), ("head", head))
+        if name in known
+    ]
+    wanted = [(side, RuleCall(rule, CHECK, last)) for side, rule in checks]
     if before is not None:
-        for name, rule in head.items():
-            if CHECK in rule.functions:
-                requests["then", name] = RuleCall(rule, CHECK, (0,))
-        for side, known in (("base change", base), ("head change", head)):
-            for name, rule in known.items():
-                same = side == "head change" and name in base and base[name].source.text == rule.source.text
-                if CHANGE in rule.functions and not same:
-                    requests[side, name] = RuleCall(rule, CHANGE, (0, 1))
+        fresh = [rule for name, rule in head.items() if name not in base or base[name].source.text != rule.source.text]
+        wanted += [("then", RuleCall(rule, CHECK, (0,))) for rule in head.values()]
+        wanted += [("base change", RuleCall(rule, CHANGE, (0, 1))) for rule in base.values()]
+        wanted += [("head change", RuleCall(rule, CHANGE, (0, 1))) for rule in fresh]
+    requests = {(side, call.rule.name): call for side, call in wanted if call.function in call.rule.functions}
     answers = run(list(requests.values()), [side for side in sides if side is not None], today)
     return {
         key: [_of_rule(each.rule, finding) for finding in findings]

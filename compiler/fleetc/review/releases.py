@@ -17,6 +17,7 @@ from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.signing import talks_to_chain
 from fleetc.language.worker import AiWorker
+from fleetc.review.impact.meanings import FLAG_OF_VARIABLE
 from fleetc.review.releases_here import HERE
 from fleetc.text.counting import first_of
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, Release, format_release
@@ -24,7 +25,6 @@ from fleetc.upstream.releases import ReleaseChange, between, unplaced
 
 _OFF = ("", "0", "0.0", "0s", "[]", 0, False)
 _AI_GROUPS = ("ai", "live-ai")
-_FLAG_OF_VARIABLE = {flag.env: flag.name for flag in FLAGS.values()}
 _SHOWN = 4
 
 
@@ -85,7 +85,7 @@ def _services(blueprint: Blueprint) -> dict[str, Service]:
 
 def _flags(service: Service) -> frozenset[str]:
     variables = [variable.name for variable in service.variables] + [secret.name for secret in service.secrets]
-    named = (_FLAG_OF_VARIABLE[name] for name in variables if name in _FLAG_OF_VARIABLE)
+    named = (FLAG_OF_VARIABLE[name] for name in variables if name in FLAG_OF_VARIABLE)
     return frozenset([*(argument.flag for argument in service.arguments), *named])
 
 

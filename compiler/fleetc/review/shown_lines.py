@@ -47,7 +47,7 @@ class Evidence:
     def lines_of(self, delta: Delta) -> tuple[Line, ...]:
         """The lines that show a delta and what follows from it, by file and number."""
         lines = {line for part in delta.all() for line in self._lines.get(id(part), ())}
-        return tuple(sorted(lines, key=_by_place))
+        return tuple(sorted(lines, key=lambda line: (line.artifact, line.new_line or line.old_line, line.old_line)))
 
     def files(self, changes: Sequence[Sequence[Delta]]) -> Iterator[FileChange]:
         """Every file that differs, with its lines, except those of the manifest and of bare digests.
@@ -195,7 +195,3 @@ def _text(content: bytes | None) -> str | None:
 def _line(path: str, pair: LinePair) -> Line:
     old, new = (None if text is None else leaks.shown(text) for text in (pair.old, pair.new))
     return Line(path, pair.old_line, pair.new_line, old, new)
-
-
-def _by_place(line: Line) -> tuple[str, int, int]:
-    return line.artifact, line.new_line or line.old_line, line.old_line

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from fleetc import lower
 from fleetc.blueprint.blueprint import Blueprint
@@ -26,10 +26,10 @@ from fleetc.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """`files` come from a directory or the compiler, `digests` from the manifest, with modes.
+    """`files` come from a directory or the compiler, with their `modes`; `digests` from a manifest, as far as it goes.
 
-    They differ if a file was edited. `document` and `fleet` are None if the spec is not known; `whole` is the blueprint
-    if it already exists. `policies` are the rules beside the spec, None if unknown.
+    A file whose digest is another was edited. `document` and `fleet` are None if the spec is not known; `whole` is the
+    blueprint if it already exists. `policies` are the rules beside the spec, None if unknown.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Side:
     notes: tuple[str, ...] = ()
     whole: Blueprint | None = None
     policies: Policies | None = None
+    modes: Mapping[str, int] = field(default_factory=dict)
 
     def blueprint(self, hosts: Collection[str]) -> Blueprint | None:
         """The blueprint with only some of its hosts; unknown host names are ignored."""
@@ -51,14 +52,13 @@ class Side:
         return lower.lower(self.fleet, [name for name in hosts if name in self.fleet.hosts])
 
     def tree(self) -> Tree:
-        """The files as a tree, with the modes from the manifest."""
-        modes = {path: int(digest.split(" ")[1], 8) for path, digest in self.digests.items()}
-        return tree_of(Artifact(path, content, modes.get(path, FILE_MODE)) for path, content in self.files.items())
+        """The files as a tree, with their modes."""
+        return tree_of(Artifact(path, content, self.modes.get(path, FILE_MODE)) for path, content in self.files.items())
 
     def edited(self, path: str) -> bool:
         """Whether a file differs from the manifest, which does not cover all files."""
-        digest = self.digests.get(path, " ").split(" ")[0]
-        return bool(digest) and digest != _sha256(self.files[path])
+        digest = self.digests.get(path)
+        return bool(digest) and digest != hashlib.sha256(self.files[path]).hexdigest()
 
 
 def of_compiled(name: str, compiled: Compiled) -> Side:
@@ -67,36 +67,21 @@ def of_compiled(name: str, compiled: Compiled) -> Side:
     return Side(
         name,
         {artifact.path: artifact.content for artifact in compiled.tree.artifacts},
-        _Digests(compiled.tree),
+        {},
         compiled.checked.document,
         compiled.checked.fleet,
         whole=compiled.blueprint,
         policies=compiled.checked.policies,
+        modes={artifact.path: artifact.mode for artifact in compiled.tree.artifacts},
     )
-
-
-class _Digests(Mapping[str, str]):
-    """Digest and mode of each artifact by path, computed on demand: few are ever compared."""
-
-    def __init__(self, tree: Tree) -> None:
-        self._artifacts = tree.as_mapping()
-
-    def __getitem__(self, path: str) -> str:
-        artifact = self._artifacts[path]
-        return f"{artifact.sha256} {artifact.mode:04o}"
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._artifacts)
-
-    def __len__(self) -> int:
-        return len(self._artifacts)
 
 
 def of_recorded(name: str, tree: Tree) -> Side:
     """The side of a directory that fleetc wrote. What its own spec lacks stays unknown, with a note."""
     files = {artifact.path: artifact.content for artifact in tree.artifacts}
     manifest = json.loads(files[MANIFEST])  # the reader of the tree has checked that it is one
-    digests = {str(entry["path"]): f"{entry.get('sha256', '')} {entry['mode']}" for entry in manifest["files"]}
+    digests = {str(entry["path"]): str(entry.get("sha256", "")) for entry in manifest["files"]}
+    modes = {str(entry["path"]): int(entry["mode"], 8) for entry in manifest["files"]}
     made_by = manifest.get("tool", {})
     tool = str(made_by.get("version", "")) if isinstance(made_by, dict) else ""
     notes = []
@@ -110,7 +95,7 @@ def of_recorded(name: str, tree: Tree) -> Side:
         notes.append(f"{name} has no copy of the spec it was compiled from, so only files are compared")
     elif fleet is None:
         notes.append(f"this version of fleetc cannot read the spec in {name}, so only files are compared")
-    return Side(name, files, digests, document, fleet, tool, tuple(notes))
+    return Side(name, files, digests, document, fleet, tool, tuple(notes), modes=modes)
 
 
 def sources_in(name: str, files: Mapping[str, bytes]) -> list[Source]:
@@ -131,7 +116,3 @@ def _read(sources: Sequence[Source]) -> tuple[Document | None, Fleet | None]:
     if fleet is None or has_errors(diagnostics):
         return None, None
     return document, fleet
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fleetc.emit.tree import MANIFEST, SPEC_FOLDER
+from fleetc.emit.tree import HOST_VARIABLES, MANIFEST, SPEC_FOLDER
 from fleetc.places.origin import Origin
 from fleetc.review.impact.restarts import service_of
 from fleetc.review.items.deltas import Delta
@@ -20,9 +20,6 @@ from fleetc.text import leaks
 
 _SHOWN = 12
 """The most lines of a file in the change itself; the file has all of them."""
-
-_HOST_VARS = "ansible/host_vars/"
-"""They differ in the digests of other files, which show the change themselves."""
 
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 """Bookkeeping, which means nothing to people and looks like a secret."""
@@ -56,7 +53,8 @@ def _texts(old: Side, new: Side, evidence: Evidence, read: set[str]) -> Iterator
             continue
         foreign = evidence.edited(path) or old.tool != new.tool
         left = evidence.left.get(path, []) if foreign or path not in evidence.explained else []
-        bare = path not in evidence.explained and not evidence.pairs(path) and not path.startswith(_HOST_VARS)
+        # Host variables differ in the digests of other files, which show the change themselves.
+        bare = path not in evidence.explained and not evidence.pairs(path) and not path.startswith(HOST_VARIABLES)
         if left or bare:
             yield _of_pairs(path, left, old, new, BY_HAND if evidence.edited(path) else NO_ORIGIN)
 
@@ -67,11 +65,15 @@ def _of_pairs(path: str, pairs: Sequence[LinePair], old: Side, new: Side, origin
     process = service_of(path)
     if process is not None:  # a stack has one for each slot; its folder is not one
         node = process.node
-    if path.startswith(_HOST_VARS):
+    if path.startswith(HOST_VARIABLES):
         host = parts[-1].removesuffix(".json")
-    before = _joined([pair.old for pair in pairs]) if path in old.files else None
-    after = _joined([pair.new for pair in pairs]) if path in new.files else None
-    return _delta(path, parts[-1] if host else path, host, node, before, after, origin)
+    item = Item(("text", path), host, node, "text", parts[-1] if host else path, "", origin)
+    before, after = [pair.old for pair in pairs], [pair.new for pair in pairs]
+    return Delta(
+        item._replace(value=_joined(before)) if path in old.files else None,
+        item._replace(value=_joined(after)) if path in new.files else None,
+        (),
+    )
 
 
 def _joined(lines: Sequence[str | None]) -> str:
@@ -80,10 +82,3 @@ def _joined(lines: Sequence[str | None]) -> str:
         return "(blank line)" if len(shown_lines) == 1 else f"({len(shown_lines)} blank lines)"
     more = [f"({len(shown_lines) - _SHOWN} more lines)"] if len(shown_lines) > _SHOWN else []
     return "\n".join([*shown_lines[:_SHOWN], *more])
-
-
-def _delta(path: str, what: str, host: str, node: str, before: str | None, after: str | None, origin: Origin) -> Delta:
-    def item(value: str) -> Item:
-        return Item(("text", path), host, node, "text", what, value, origin)
-
-    return Delta(None if before is None else item(before), None if after is None else item(after), ())

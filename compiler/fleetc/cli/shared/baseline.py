@@ -91,7 +91,7 @@ def comparable(old: Side, new: Side) -> Side:
     if not all(path.startswith(SPEC_FOLDER) for path in old.files):
         return new
     texts = {path: content for path, content in new.files.items() if path.startswith(SPEC_FOLDER)}
-    return replace(new, files=texts, digests={path: new.digests[path] for path in texts})
+    return replace(new, files=texts)
 
 
 # --- revisions ------------------------------------------------------------------------------------

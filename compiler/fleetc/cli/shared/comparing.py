@@ -253,7 +253,7 @@ def _lines(breach: Breach) -> Iterator[str]:
         at = f" ({cause.file}:{cause.line}:{cause.column})" if cause is not None and cause.line else ""
         yield f"  {change.kind} {change.what} on {where or 'the whole fleet'}{more}{at}"
     for note in breach.rules[:_NAMED]:
-        at = f" ({note.cause.file}:{note.cause.line}:{note.cause.column})" if note.cause and note.cause.line else ""
+        at = f" ({note.place.file}:{note.place.line}:{note.place.column})" if note.place and note.place.line else ""
         yield f"  {note.text}{at}"
     if len(breach.rules) > _NAMED:
         yield f"  and {len(breach.rules) - _NAMED} more"

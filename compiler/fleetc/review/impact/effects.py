@@ -89,12 +89,12 @@ class Impact:
 
     def restarts(self) -> tuple[tuple[NodeRef, int | None], ...]:
         """The processes that restart or stop, and how many live sessions each can drop at most."""
-        ended = sorted(self.moved.restarted | self.moved.stopped, key=lambda target: (target.host, target.node))
+        ended = sorted(self.moved.restarted | self.moved.stopped)
         return tuple((target, live_sessions(self.old, target.node)) for target in ended)
 
     def cold_starts(self) -> tuple[tuple[NodeRef, str], ...]:
         """The models that load before their process answers, by process."""
-        begun = sorted(self.moved.restarted | self.moved.started, key=lambda target: (target.host, target.node))
+        begun = sorted(self.moved.restarted | self.moved.started)
         return tuple((target, model) for target in begun for model in warm_models(self.new, target.node))
 
     def effects(self, group: Sequence[Delta]) -> tuple[Effect, ...]:
@@ -274,7 +274,9 @@ class Impact:
 
     def _of_processes(self, group: Sequence[Delta]) -> Iterator[Effect]:
         """Restarts, and what has to load again."""
-        targets = list(dict.fromkeys(target for delta in group for target in self._processes(delta, self._moved_on)))
+        concerned = self._concerned(group)
+        moving = (self.moved.restarted, self.moved.stopped, self.moved.started)
+        targets = [target for target in concerned if any(target in ways for ways in moving)]
         ended = [target for target in targets if target not in self.moved.started]
         if ended:
             out = group[0].item.what == OUT
@@ -283,36 +285,42 @@ class Impact:
         elif targets and group[0].item.what == OUT:
             back = f"{self._those(targets)} start{'s' if len(targets) == 1 else ''} again"
             yield Effect("capacity", back, Decimal(0), weight="better")
-        halted = dict.fromkeys(target for delta in group for target in self._processes(delta, self._halted_on))
-        for target in halted:
-            yield Effect(
-                "restart", f"a rollout refuses to change {target.node}: {self.moved.halted[target]}", Decimal(1)
-            )
-        live = list(dict.fromkeys(target for delta in group for target in self._processes(delta, self._live_on)))
+        for target in concerned:
+            if target in self.moved.halted:
+                text = f"a rollout refuses to change {target.node}: {self.moved.halted[target]}"
+                yield Effect("restart", text, Decimal(1))
+        live = [target for target in concerned if target in self.moved.live]
         if live:
             items = [item for delta in group for item in _items(delta)]
             yield Effect("live", taken_live(self.old, items, self._those(live), len(live)), Decimal(len(live)))
-        loads: dict[str, tuple[str, ...]] = {}
-        for target in targets:
-            models = warm_models(self.new, target.node)
-            if models and target not in self.moved.stopped:
-                loads[target.node] = models
+        begun = [target.node for target in targets if target not in self.moved.stopped]
+        loads = {node: models for node in begun if (models := warm_models(self.new, node))}
         if loads:
             count = sum(map(len, loads.values()))
             names = _names(dict.fromkeys(model for models in loads.values() for model in models))
             text = f"{names} on {_names(loads)}: a cold start of {COLD_START}{' each' if count > 1 else ''}"
             yield Effect("cold-start", text, Decimal(count))
-        begun = [target.node for target in targets if target not in self.moved.stopped]
         text = loading(self.new, begun)
         if text:
             yield Effect("cold-start", text, Decimal(len(begun)))
 
-    def _processes(self, delta: Delta, by_host: Mapping[str, Sequence[NodeRef]]) -> Iterator[NodeRef]:
-        """Those of some processes that this delta concerns."""
-        for host in sorted({item.host for item in (delta.old, delta.new) if item is not None}):
-            for target in by_host.get(host, ()):
-                if any(self._touches(item, target) for item in _items(delta)):
-                    yield target
+    def _concerned(self, group: Sequence[Delta]) -> list[NodeRef]:
+        """The processes that something happens to and that these deltas concern."""
+        targets: dict[NodeRef, None] = {}
+        for delta in group:
+            for host in sorted({item.host for item in (delta.old, delta.new) if item is not None}):
+                for target in self._by_host.get(host, ()):
+                    if any(self._touches(item, target) for item in _items(delta)):
+                        targets[target] = None
+        return list(targets)
+
+    @cached_property
+    def _by_host(self) -> dict[str, list[NodeRef]]:
+        """Every process that something happens to, by host, sorted."""
+        by_host: dict[str, list[NodeRef]] = {}
+        for target in sorted({*self.moved.all, *self.moved.halted}):
+            by_host.setdefault(target.host, []).append(target)
+        return by_host
 
     def _touches(self, item: Item, target: NodeRef) -> bool:
         """Whether an item is of a process; items of a stack have its unit in their key."""
@@ -324,21 +332,6 @@ class Impact:
             shared = of_all or item.key[3:4] == (TURN_UNIT,) or item.kind == "secret"
             return len(item.key) == 3 or item.key[3] == unit or (shared and unit.startswith("slot-"))
         return item.kind == "host" and (item.presence or item.what in ("runtime", "node_user", OUT))
-
-    @cached_property
-    def _moved_on(self) -> dict[str, list[NodeRef]]:
-        """What restarts, stops or starts, by host, sorted."""
-        return _by_host(self.moved.restarted | self.moved.stopped | self.moved.started)
-
-    @cached_property
-    def _live_on(self) -> dict[str, list[NodeRef]]:
-        """What takes its change while it runs, by host, sorted."""
-        return _by_host(self.moved.live)
-
-    @cached_property
-    def _halted_on(self) -> dict[str, list[NodeRef]]:
-        """What a rollout refuses to change, by host, sorted."""
-        return _by_host(self.moved.halted)
 
     def _restart(self, targets: Sequence[NodeRef]) -> str:
         alone = len(targets) == 1
@@ -382,14 +375,6 @@ _RETIRED = {
     None: "a rollout of all hosts retires the host if its journal knows it",
 }
 """What becomes of a host that leaves the spec, by whether the journal knows it."""
-
-
-def _by_host(targets: Iterable[NodeRef]) -> dict[str, list[NodeRef]]:
-    """Processes by host, sorted."""
-    by_host: dict[str, list[NodeRef]] = {}
-    for target in sorted(targets, key=lambda target: (target.host, target.node)):
-        by_host.setdefault(target.host, []).append(target)
-    return by_host
 
 
 def _items(delta: Delta) -> Iterator[Item]:

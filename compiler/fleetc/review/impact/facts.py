@@ -14,7 +14,7 @@ from fleetc.analysis.demand import DEFAULT_SESSIONS
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, DOCKER_SOCKET
 from fleetc.blueprint.listeners import CALLERS, EVERYONE, GRAVE, HOST, PEERS
 from fleetc.language import effective
-from fleetc.language.effective_runners import offers
+from fleetc.language.effective_runners import Offer, offers
 from fleetc.language.fleet import Fleet, Node, PlacedRunner
 from fleetc.language.gateway import Gateway
 from fleetc.language.host import Model
@@ -63,28 +63,18 @@ _WHO = {
 
 
 class Side(NamedTuple):
-    """Where something listens, who reaches it, and what they can do there, as its item says."""
+    """Where something listens, who reaches it, and what they can do there, as its item says.
+
+    It is `grave` if strangers reach it and, asked for nothing, can take money or control. `peers` are the addresses of
+    the fleet that alone reach it, none where others do; `usual` is whether only those reach it whom it is meant for.
+    """
 
     addresses: tuple[str, ...]
     reach: str
     power: str = ""
-    rest: tuple[str, ...] = ()
-
-    @property
-    def grave(self) -> bool:
-        """Whether strangers reach it and, asked for nothing, can take money or control."""
-        asked = any(part.startswith("asks for ") for part in self.rest)
-        return self.reach == EVERYONE and not asked and self.power in GRAVE
-
-    @property
-    def peers(self) -> tuple[str, ...]:
-        """The addresses of the fleet that alone reach it; none where others do."""
-        return tuple(at for part in self.rest if part.startswith("from ") for at in part[5:].split(", "))
-
-    @property
-    def usual(self) -> bool:
-        """Whether only those reach it whom it is meant for."""
-        return not any(part.startswith("meant for ") for part in self.rest)
+    grave: bool = False
+    peers: tuple[str, ...] = ()
+    usual: bool = True
 
 
 def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
@@ -134,7 +124,10 @@ def _side(item: Item | None) -> Side:
         return Side((), HOST)
     head, power, *rest = item.value.split("; ")
     where, _, reach = head.partition(" for ")
-    return Side(tuple(where.split(", ")), reach, power, tuple(rest))
+    more = {part.partition(" ")[0]: part for part in rest}  # meant for..., from..., asks for...
+    peers = tuple(more["from"].removeprefix("from ").split(", ")) if "from" in more else ()
+    grave = reach == EVERYONE and "asks" not in more and power in GRAVE
+    return Side(tuple(where.split(", ")), reach, power, grave, peers, "meant" not in more)
 
 
 def _reached_before(address: str, now: Side, was: Side, before: Item | None, after: Item | None) -> bool:
@@ -317,25 +310,33 @@ def live_sessions(fleet: Fleet | None, name: str) -> int | None:
     if unit and stack == AVATAR_DIRECTORY:
         return {"host": 0, "turn": None}.get(unit, 1)
     node = node_of(fleet, name)
-    if fleet is None or node is None:
-        return sessions_of_runner(fleet, name)
+    if fleet is None:
+        return None
+    if node is None:
+        runs = placed_runner(fleet, name) is not None
+        return _sessions(offer for offer in offers(fleet) if offer.name == name) if runs else None
     settings = node.settings
+    streams = capacity_of(fleet, name).sessions if effective.serves_video(node) else 0
     if isinstance(settings, Gateway):
-        return (settings.max_sessions or DEFAULT_SESSIONS) if settings.mode == "video" else None
-    if isinstance(settings, Transcoder):
-        return settings.max_sessions or DEFAULT_SESSIONS
+        return streams if settings.mode == "video" else None
+    if isinstance(settings, Orchestrator) and streams is None:  # those of the transcoders of this fleet
+        workers = fleet.workers_by_orchestrator.get(name, ())
+        bounds = [capacity_of(fleet, w.name).sessions or 0 for w in workers if isinstance(w.settings, Transcoder)]
+        streams = sum(bounds) if bounds else None
     if not isinstance(settings, Orchestrator | AiWorker):
-        return 0
-    streams: int | None = 0
-    if isinstance(settings, Orchestrator) and effective.serves_video(node):
-        streams = _streams(fleet, node, settings)
+        return streams
     requests: int | None = 0
     if effective.live_runners_alone(fleet, node).value and not _strangers(settings):
-        requests = sum(offer.runner.capacity or 1 for offer in offers(fleet) if offer.orchestrator.name == name)
+        requests = _sessions(offer for offer in offers(fleet) if offer.orchestrator.name == name)
     elif effective.serves_ai(node):
         own = effective.runs_models(fleet, node).value and all(map(effective.managed, settings.models))
         requests = capacity_of(fleet, name).slots if own else None
     return None if streams is None or requests is None else streams + requests
+
+
+def _sessions(sold: Iterable[Offer]) -> int:
+    """How many sessions of live runners there are at most at once."""
+    return sum(offer.runner.capacity or 1 for offer in sold)
 
 
 def _strangers(settings: object) -> bool:
@@ -346,22 +347,6 @@ def _strangers(settings: object) -> bool:
 def placed_runner(fleet: Fleet | None, name: str) -> PlacedRunner | None:
     """The runner of this name that fleetc starts, or None."""
     return next((placed for placed in fleet.placed_runners if placed.name == name), None) if fleet is not None else None
-
-
-def sessions_of_runner(fleet: Fleet | None, name: str) -> int | None:
-    """How many sessions a runner that fleetc starts has at most, over all its orchestrators; None for what is none."""
-    if fleet is None or placed_runner(fleet, name) is None:
-        return None
-    return sum(offer.runner.capacity or 1 for offer in offers(fleet) if offer.name == name)
-
-
-def _streams(fleet: Fleet, node: Node, settings: Orchestrator) -> int | None:
-    """What an orchestrator takes: its own bound, or with "auto" those of the transcoders of this fleet."""
-    if not isinstance(settings.max_sessions, str):
-        return settings.max_sessions or DEFAULT_SESSIONS
-    workers = fleet.workers_by_orchestrator.get(node.name, ())
-    bounds = [w.settings.max_sessions or DEFAULT_SESSIONS for w in workers if isinstance(w.settings, Transcoder)]
-    return sum(bounds) if bounds else None
 
 
 def cooled(old: Fleet | None, new: Fleet | None, names: Iterable[str]) -> Iterator[Fact]:

@@ -11,7 +11,7 @@ from fleetc.review.items.item import OUT, Item
 from fleetc.upstream import FLAGS
 from fleetc.upstream.impacts import Meaning, meaning_of, stack_meaning, stream_meaning
 
-_FLAG_OF_VARIABLE = {flag.env: flag.name for flag in FLAGS.values()}
+FLAG_OF_VARIABLE = {flag.env: flag.name for flag in FLAGS.values()}
 
 KINDS: dict[str, Meaning] = {
     "file": Meaning(computed=("capacity", "price", "cold-start"), none="what the process reads"),
@@ -82,7 +82,7 @@ def meaning(item: Item, role: str) -> Meaning:
     if item.kind == "stream" and not item.presence:
         return stream_meaning(item.key[-1])
     if item.kind in ("variable", "secret"):
-        flag = _FLAG_OF_VARIABLE.get(item.what)
+        flag = FLAG_OF_VARIABLE.get(item.what)
         listens = item.what.startswith("LIVE_AI_WH")
         return meaning_of(flag, role) if flag else _LISTENER if listens else _VARIABLE
     if item.kind == "host" and not item.presence:
@@ -114,7 +114,7 @@ def flag_of(item: Item) -> str:
     """The flag that an argument, variable or secret sets; empty for what sets none."""
     if item.kind == "argument":
         return item.what.removeprefix("-")
-    return _FLAG_OF_VARIABLE.get(item.what, "") if item.kind in ("variable", "secret") else ""
+    return FLAG_OF_VARIABLE.get(item.what, "") if item.kind in ("variable", "secret") else ""
 
 
 def which_way(delta: Delta, row: Meaning) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fleetc.analysis.acceptance import BUYS, UNKNOWN, VIDEO, Goods, Scale, gas_below
 from fleetc.analysis.discovery import registrations
-from fleetc.analysis.economics import Market, market_of
+from fleetc.analysis.economics import Cell, Market, market_of
 from fleetc.analysis.funds import Funds, funds
 from fleetc.analysis.prices import prices_of, sold_at_base
 from fleetc.analysis.tickets import Amount
@@ -194,11 +194,14 @@ def _purchases(
             home, other = (seller, gateway) if seller in changed else (gateway, seller)
             thing = "video" if goods == VIDEO else goods[1]
             goes_on = ended and _goes_on(markets[1], gateway, seller, unknown)
-            verb = _LEFT if goes_on else words[_unknown(markets[1 if ended else 0], gateway, seller, goods)]
+            cells = [_cell(market, gateway, seller, goods) for market in markets]
+            there = cells[1 if ended else 0]
+            unknown_there = there is not None and there.decision.outcome == UNKNOWN
+            verb = _LEFT if goes_on else words[unknown_there]
             text = f"{thing} {verb} by {gateway}" if home == seller else f"{thing} {verb} from {seller}"
             if seller in beside and not {seller, gateway} & changed:
                 home, other, text = beside[seller], seller, f"{thing} of {seller} {verb} by {gateway}"
-            because = "" if goes_on else _because(markets[1], gateway, seller, goods)
+            because = "" if goes_on else _because(markets[1], cells[1])
             headline = f"{gateway} {_ACTIVE[verb]} {thing} from {seller}{because}"
             who, weight = (other, *_payers(markets, gateway)), "worse" if ended else ""
             yield Fact("price", home, text + because, Decimal(0), _HINTS, who, weight, headline)
@@ -252,18 +255,16 @@ def _paying_otherwise(old: Market | None, new: Market | None) -> set[str]:
     return {name for name in both if (old.backing[name], old.chain) != (new.backing[name], new.chain)}
 
 
-def _unknown(market: Market | None, gateway: str, seller: str, goods: Goods) -> bool:
-    """Whether it is unknown if a gateway buys."""
-    if market is None or gateway not in market.caps or seller not in market.offers:
-        return False
-    return market.cell(gateway, seller, goods).decision.outcome == UNKNOWN
+def _cell(market: Market | None, gateway: str, seller: str, goods: Goods) -> Cell | None:
+    """A gateway against an orchestrator, where both are in a market."""
+    both = market is not None and gateway in market.caps and seller in market.offers
+    return market.cell(gateway, seller, goods) if market is not None and both else None
 
 
-def _because(market: Market | None, gateway: str, seller: str, goods: Goods) -> str:
+def _because(market: Market | None, cell: Cell | None) -> str:
     """Up to which gas price a purchase is possible from now on, or from which one it is not."""
-    if market is None or gateway not in market.caps or seller not in market.offers:
+    if market is None or cell is None:
         return ""
-    cell = market.cell(gateway, seller, goods)
     until = market.until(cell)
     why = [cell.decision.why] if cell.decision.why else []
     if until is not None and cell.decision.outcome == BUYS:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
 
 from fleetc.analysis import runner_prices
 from fleetc.analysis.acceptance import BUYS
@@ -117,46 +116,30 @@ def _bought(fleet: Fleet | None) -> set[tuple[str, str, str]]:
 def _sessions(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
     before, after = _offers(old), _offers(new)
     for key in sorted({*before, *after}):
-        was, will = (
-            offers_of_side[key].runner.capacity or 1 if key in offers_of_side else 0
-            for offers_of_side in (before, after)
-        )
+        was, will = (offered[key].runner.capacity or 1 if key in offered else 0 for offered in (before, after))
         if was != will:
             text = f"{key[1]} takes {will or 'no'} session{'s' * (will != 1)} at once instead of {was or 'none'}"
             weight = "worse" if will < was else ""
-            yield Fact("capacity", key[0], text, Decimal(max(0, was - will)), _entry_hints(key[1]), weight=weight)
-
-
-def _entry_hints(name: str) -> tuple[str, ...]:
-    return (f"{RUNNERS_FILE}: {name} capacity", f"{RUNNERS_FILE}: {name}")
+            hints = (f"{RUNNERS_FILE}: {key[1]} capacity", f"{RUNNERS_FILE}: {key[1]}")
+            yield Fact("capacity", key[0], text, Decimal(max(0, was - will)), hints, weight=weight)
 
 
 def _gpus(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
     """What runners take of each of their GPUs, and how full those are then."""
     before, after = _takes(old), _takes(new)
     for key in sorted({*before, *after}):
-        was, will = before.get(key), after.get(key)
-        if was == will or (was and will and was.amount == will.amount):
+        (was, _), (will, full) = before.get(key, ("", "")), after.get(key, ("", ""))
+        if was == will:
             continue
         name, host, gpu = key
-        where = f"GPU {gpu} of {host}"
-        if will is None:
-            text = f"it no longer takes {was.amount if was else 'anything'} of {where}"
-        else:
-            text = f"it takes {will.amount} of {where}{f' instead of {was.amount}' if was else ''}{will.full}"
+        text = f"it takes {will} of GPU {gpu} of {host}{f' instead of {was}' if was else ''}{full}"
+        text = text if will else f"it no longer takes {was} of GPU {gpu} of {host}"
         yield Fact("capacity", name, text, Decimal(0), ("GPUs", "gpus", "live-runner"))
 
 
-class _Taken(NamedTuple):
-    """What a runner takes of a GPU, and how full that GPU is, as the end of a sentence."""
-
-    amount: str
-    full: str
-
-
-def _takes(fleet: Fleet | None) -> dict[tuple[str, str, int], _Taken]:
-    """What each runner takes of each GPU that its host lists."""
-    taken: dict[tuple[str, str, int], _Taken] = {}
+def _takes(fleet: Fleet | None) -> dict[tuple[str, str, int], tuple[str, str]]:
+    """What each runner takes of each GPU that its host lists, and how full that is, as the end of a sentence."""
+    taken: dict[tuple[str, str, int], tuple[str, str]] = {}
     if fleet is None or not fleet.runners:
         return taken
     for load in capacity(fleet):
@@ -171,7 +154,7 @@ def _takes(fleet: Fleet | None) -> dict[tuple[str, str, int], _Taken]:
             full = ""
             if load.memory_total is not None and None not in memory:
                 full = f", of which {size_text(load.memory_used)} of {size_text(load.memory_total)} are taken then"
-            taken[placed.name, load.host, load.gpu] = _Taken(" and ".join(parts), full)
+            taken[placed.name, load.host, load.gpu] = " and ".join(parts), full
     return taken
 
 

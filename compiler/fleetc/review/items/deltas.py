@@ -73,7 +73,8 @@ def deltas_of(old: Mapping[Key, Item], new: Mapping[Key, Item], edits: Edits) ->
         if delta.item.kind != "monitoring" or edit.path[0] == "monitoring"
     }
     below = [path for delta in deltas if delta.item.presence for path in delta.item.origin.paths]
-    silent = [edit for edit in edits.all if edit not in known and not _is_below(edit.path, below)]
+    unknown = (edit for edit in edits.all if edit not in known)
+    silent = [edit for edit in unknown if not any(edit.path[: len(table)] == table for table in below)]
     return _settled(_paired([*deltas, *_of_edits(_without_consents(silent, deltas))]))
 
 
@@ -110,10 +111,6 @@ _CONSENT = "_exposed"
 """The suffix of keys that say that a listener is meant to be reachable by others."""
 
 
-def _is_below(path: Path, tables: Iterable[Path]) -> bool:
-    return any(path[: len(table)] == table for table in tables)
-
-
 def _differ(old: Item | None, new: Item | None) -> bool:
     if old is None or new is None:
         item = old or new
@@ -128,21 +125,18 @@ def _differ(old: Item | None, new: Item | None) -> bool:
 def _paired(deltas: list[Delta]) -> list[Delta]:
     """Entries of one file that go and come by the same edits are one changed entry, such as a model with another id."""
     gone: dict[tuple[object, ...], list[Delta]] = {}
-    result = []
     for delta in deltas:
-        item = delta.item
-        if _is_entry(item) and delta.new is None:
-            gone.setdefault((item.key[: len(_FILE)], delta.edits), []).append(delta)
+        if _is_entry(delta.item) and delta.new is None and delta.edits:
+            gone.setdefault((delta.item.key[: len(_FILE)], delta.edits), []).append(delta)
+    result, paired = [], set()
     for delta in deltas:
-        item = delta.item
-        there = gone.get((item.key[: len(_FILE)], delta.edits), [])
-        if _is_entry(item) and delta.old is None and there and delta.edits:
-            result.append(Delta(there.pop(0).old, delta.new, delta.edits))
-        else:
-            result.append(delta)
-    left = {id(delta) for deltas in gone.values() for delta in deltas}
-    took = {id(delta) for delta in deltas if _is_entry(delta.item) and delta.new is None} - left
-    return [delta for delta in result if id(delta) not in took]
+        there = gone.get((delta.item.key[: len(_FILE)], delta.edits))
+        if there and _is_entry(delta.item) and delta.old is None:
+            before = there.pop(0)
+            paired.add(id(before))
+            delta = Delta(before.old, delta.new, delta.edits)
+        result.append(delta)
+    return [delta for delta in result if id(delta) not in paired]
 
 
 _FILE = ("node", "name", "file", "file name")

@@ -21,6 +21,7 @@ from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin
 from fleetc.review.data import Cause
 from fleetc.review.items.item import Item
+from fleetc.review.lines import shared_ends
 from fleetc.text import leaks
 from fleetc.toml.document import Document
 
@@ -73,12 +74,7 @@ def _differing(old: Any, new: Any, before: Path, after: Path) -> Iterator[SpecEd
 
 def _of_lists(old: list[Any], new: list[Any], before: Path, after: Path) -> Iterator[SpecEdit]:
     """The items between the common start and the common end; equally many on both sides are pairs."""
-    first = 0
-    while first < min(len(old), len(new)) and old[first] == new[first]:
-        first += 1
-    last = 0
-    while last < min(len(old), len(new)) - first and old[-1 - last] == new[-1 - last]:
-        last += 1
+    first, last = shared_ends(old, new)
     gone, come = old[first : len(old) - last], new[first : len(new) - last]
     if len(gone) == len(come):
         for place, (a, b) in enumerate(zip(gone, come, strict=True), first):

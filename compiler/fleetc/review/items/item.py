@@ -7,14 +7,13 @@ the fields.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from fleetc.blueprint.blueprint import BlueprintFile
 from fleetc.emit.artifacts import json_line, plain_decimal
 from fleetc.places.diagnostic import Path
-from fleetc.places.origin import Origin, given
+from fleetc.places.origin import Origin
 
 Key = tuple[str, ...]
 """The key of an item: ("fleet", ...), ("host", name, ...) or ("node", name, ...). Keys below another item start with
@@ -55,58 +54,6 @@ class ItemPlace(NamedTuple):
         return Item((*self.key, kind, what), self.host, self.node, kind, what, value, origin, follows)
 
 
-def field_names(whole: Any) -> tuple[str, ...]:
-    """The names of the fields of a dataclass or a named tuple."""
-    return tuple(f.name for f in fields(whole)) if is_dataclass(whole) else tuple(whole._fields)
-
-
-def by_its_looks(place: ItemPlace, name: str, value: Any) -> Iterator[Item]:
-    """Items of a field that has no function: one for each plain value in it, at any depth."""
-    kind = "service" if place.node else place.key[0]
-    deep = _is_record(value) or (isinstance(value, tuple) and any(map(_is_record, value)))
-    head = Item((*place.key, name), place.host, place.node, name if deep else kind, name, "", given(*place.path))
-    yield from _taken_apart(head, value)
-
-
-def _taken_apart(head: Item, value: Any) -> Iterator[Item]:
-    """The plain values below an item. Records of a list are identified by name, and come and go as a whole."""
-    if _is_record(value):
-        head = head._replace(origin=getattr(value, "origin", head.origin))
-        for name in (name for name in field_names(value) if name not in ("origin", "name")):
-            yield from _taken_apart(_below(head, name), getattr(value, name))
-    elif isinstance(value, tuple | list) and any(map(_is_record, value)):
-        for place, entry in enumerate(value):
-            name = next((str(getattr(entry, part)) for part in _NAMES if hasattr(entry, part)), str(place))
-            inner = _below(head, name)
-            origin = getattr(entry, "origin", head.origin)
-            yield inner._replace(value=plain(entry), presence=True, origin=origin)
-            yield from _taken_apart(inner, entry)
-    elif value not in (None, "", (), []):
-        yield head._replace(value=plain(value))
-
-
-_NAMES = ("name", "flag", "file", "host", "address", "title", "what", "purpose", "text", "number")
-"""Fields that distinguish the records of a list."""
-
-
-def _is_record(value: Any) -> bool:
-    return (is_dataclass(value) and not isinstance(value, type)) or hasattr(value, "_fields")
-
-
-def _below(head: Item, name: str) -> Item:
-    return head._replace(key=(*head.key, name), what=f"{head.what} {name}")
-
-
-def plain(value: Any) -> str:
-    """A value as text, without origins."""
-    if _is_record(value):
-        inner = ((name, getattr(value, name)) for name in field_names(value) if name != "origin")
-        return ", ".join(f"{name} {plain(item)}" for name, item in inner if item not in (None, "", ()))
-    if isinstance(value, tuple | list):
-        return ", ".join(map(plain, value))
-    return str(value)
-
-
 # --- files --------------------------------------------------------------------------------------
 
 
@@ -142,6 +89,18 @@ def entries_of(content: Any) -> dict[str, ListEntry]:
             count = sum(1 for known in entries if known == name or known.startswith(f"{name} ("))
             entries[f"{name} ({count + 1})" if count else name] = ListEntry((*above, place), entry)
     return entries
+
+
+def parts_of(file: BlueprintFile, head: Item) -> Iterator[Item]:
+    """The values of a file below an item; an entry of a list in it, such as a model, comes and goes as a whole."""
+    for name, entry in entries_of(file.content).items():
+        if name:
+            named = head._replace(key=(*head.key, name), what=f"{head.what}: {name}", presence=True)
+            yield named._replace(value=leaf_text(entry.values), origin=nearest(file, entry.place))
+        for leaf, value in entry.values.items():
+            what = f"{head.what}: {name} {leaf}" if name else f"{head.what}: {leaf}"
+            origin = nearest(file, (*entry.place, leaf))
+            yield head._replace(key=(*head.key, name, leaf), what=what, value=leaf_text(value), origin=origin)
 
 
 def leaf_text(value: Any) -> str:

@@ -6,7 +6,7 @@ are avatar/host, avatar/turn and avatar/slot-NN; the key of an item names its pr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -24,7 +24,7 @@ from fleetc.blueprint.listeners import EVERYONE
 from fleetc.blueprint.monitoring import Container, MonitoringBlueprint, ScrapeTarget
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, derived, given
-from fleetc.review.items.item import Item, ItemPlace, Key, entries_of, leaf_text, nearest, plain
+from fleetc.review.items.item import Item, ItemPlace, Key, leaf_text, parts_of
 
 SEAT = "seat"
 """The suffix of the item key that says which avatar a slot has, and on which GPU."""
@@ -35,51 +35,25 @@ ASLEEP = "asleep"
 HOST_UNIT, TURN_UNIT = "host", "turn"
 """What an item of a stack can belong to besides slots: the services of the host, and the TURN server."""
 
-LEFT_OUT: dict[str, str] = {
-    "StackBlueprint.name": "it names the stack",
-    "StackBlueprint.cluster": "the items of the slots say it",
-    "StackBlueprint.checkout_files": "variables of the slots name them",
-    "StackBlueprint.startable": "variables say what the stack may start, and ports what stands beside it",
-    "Startable.ports": "the slots that the stack may start have them all",
-    "Startable.networks": "the same for each stack",
-    "StackBlueprint.release": "the image tag and the variables that differ by release say it",
-    "AvatarSlot.number": "it is the key of the items of the slot",
-    "AvatarSlot.network": "a variable of the slot says it",
-    "StreamBlueprint.name": "it is the key of the items of the stream",
-    "RequestSecret.form": "what the value has to look like; the place decides",
-    "Alert.group": "a heading of the file",
-    "Panel.group": "a heading of the dashboard",
-    "HostProject.agent": "the programs of the host say it",
-    "Container.user": "the same for each program, like the three below",
-    "Container.data": "the same for each program",
-    "Container.configured": "the same for each program",
-    "Container.sees_host": "the same for each program",
-    "Container.ready": "where the program listens says it",
-    "Programs.prometheus": "where Prometheus listens says it",
-    "Programs.alertmanager": "where Alertmanager listens says it",
-}
-"""Fields that have no items, and why."""
-
 
 # --- avatars --------------------------------------------------------------------------------------
 
 
-def avatar(place: ItemPlace, stack: StackBlueprint | None) -> Iterator[Item]:
+def avatar(place: ItemPlace, stack: StackBlueprint) -> Iterator[Item]:
     """The items of a stack. Lists of callers come once, followed by the variables that repeat them."""
-    if stack is None:
-        return
     key, path = (*place.key, "avatar"), ("avatars", stack.name)
     head = Item(key, place.host, "", "avatar", f"stack {stack.name}", "", given(*path), presence=True)
     yield head._replace(value=f"{len(stack.slots)} slots, images {stack.image_tag}")
+    host, turn = (place._replace(key=(*key, unit)) for unit in (HOST_UNIT, TURN_UNIT))
     for listed in stack.allowlists:
         origin = derived("who may call", *(p for entry in listed.entries for p in entry.origin.paths))
-        item = Item((*key, HOST_UNIT, "allow", listed.file), place.host, "", "allow", listed.file, "", origin)
-        yield item._replace(value=", ".join(listed.texts), follows=listed.file != FIREWALL_ALLOWLIST)
+        follows = listed.file != FIREWALL_ALLOWLIST
+        yield host.item("allow", listed.file, ", ".join(listed.texts), origin, follows=follows)
     for origin, rows in groupby(stack.startable.beside, key=itemgetter(2)):
         ports, purposes, _ = zip(*rows, strict=True)
         what = f"{', '.join(purpose.removeprefix('a ').removeprefix('the ') for purpose in purposes)} (tcp)"
         value = f"{', '.join(f'0.0.0.0:{port}' for port in ports)} for {EVERYONE}; call it"
-        yield Item((*key, HOST_UNIT, "port", what), place.host, "", "port", what, value, origin)
+        yield host.item("port", what, value, origin)
     plain_fields = (
         ("checkout", stack.checkout, "project_dir"),
         ("services", ", ".join(stack.services), "turn"),
@@ -88,61 +62,53 @@ def avatar(place: ItemPlace, stack: StackBlueprint | None) -> Iterator[Item]:
         ("prefix", stack.prefix, "brand"),
         ("image tag", stack.image_tag, "image_tag"),
         ("release of the checkout", stack.ref, "avatar_release"),
-        ("relay", plain(stack.relay or ()), "turn"),
+        ("relay", ", ".join(map(str, stack.relay or ())), "turn"),
     )
     for name, value, field in plain_fields:
-        yield from _plain_item((*key, HOST_UNIT, name), place.host, "avatar", name, value, given(*path, field))
+        yield from _plain_item(host, "avatar", name, value, given(*path, field))
     shared = tuple(image for image in stack.images if image.service in stack.services)
-    yield from _images((*key, HOST_UNIT), place.host, shared)
+    yield from _images(host, "avatar", shared)
     for unit, variables, secrets in (
-        (HOST_UNIT, stack.host_variables, stack.host_secrets),
-        (TURN_UNIT, stack.turn_variables, stack.turn_secrets),
+        (host, stack.host_variables, stack.host_secrets),
+        (turn, stack.turn_variables, stack.turn_secrets),
     ):
-        yield from _variables((*key, unit), place.host, variables)
+        for variable in variables:  # they follow from other changes of the same edit: many of them repeat one setting
+            yield unit.item("variable", variable.name, variable.value, variable.origin, follows=True)
         for secret in secrets:
-            text = f"{secret.kind} {secret.reference}"
-            yield Item((*key, unit, "secret", secret.name), place.host, "", "secret", secret.name, text, secret.origin)
+            yield unit.item("secret", secret.name, f"{secret.kind} {secret.reference}", secret.origin)
     for slot in stack.slots:
-        yield from _slot((*key, slot.name), place.host, slot)
-        of_slot = tuple(image for image in stack.images if image not in shared)
-        yield from _images((*key, slot.name), place.host, of_slot, f"{slot.name} ")
+        of_slot = place._replace(key=(*key, slot.name))
+        yield from _slot(of_slot, slot)
+        yield from _images(of_slot, "slot", (image for image in stack.images if image not in shared), f"{slot.name} ")
 
 
-def _images(key: Key, host: str, images: tuple[StackImage, ...], head: str = "") -> Iterator[Item]:
+def _images(place: ItemPlace, kind: str, images: Iterable[StackImage], head: str = "") -> Iterator[Item]:
     """The images without a release tag, of the host or of a slot."""
     for image in images:
-        what = f"image of {image.service}"
-        value = image.image or "latest"
-        yield from _plain_item((*key, what), host, "slot" if head else "avatar", head + what, value, image.origin)
+        yield from _plain_item(place, kind, f"image of {image.service}", image.image or "latest", image.origin, head)
 
 
-def _slot(key: Key, host: str, slot: AvatarSlot) -> Iterator[Item]:
+def _slot(place: ItemPlace, slot: AvatarSlot) -> Iterator[Item]:
     text = f"{slot.avatar} on {'every GPU' if slot.gpu == 'all' else f'GPU {slot.gpu}'}"
-    head = Item(key, host, "", "slot", slot.name, text, slot.origin)
+    head = Item(place.key, place.host, "", "slot", slot.name, text, slot.origin)
     yield head._replace(presence=True, follows=True)
     named = (variable.origin for variable in slot.variables if variable.name == "VTUBER_AVATAR_ID")
     paths = (*slot.origin.paths, *(path for origin in named for path in origin.paths))
-    yield head._replace(key=(*key, SEAT), origin=derived("which slot has the avatar", *dict.fromkeys(paths)))
+    yield head._replace(key=(*place.key, SEAT), origin=derived("which slot has the avatar", *dict.fromkeys(paths)))
     arguments = (("project", slot.project), ("arguments", slot.arguments))
     ports = ", ".join(f"{service} {port}" for service, port in slot.ports)
     for name, value in (*arguments, ("ports", ports), ("directories", ", ".join(slot.directories))):
-        yield from _plain_item((*key, name), host, "slot", f"{slot.name} {name}", value, slot.origin)
+        yield from _plain_item(place, "slot", name, value, slot.origin, f"{slot.name} ")
     if slot.asleep is not None:
-        yield Item((*key, ASLEEP), host, "", "slot", f"{slot.name} asleep", "true", slot.asleep)
-    yield from _variables(key, host, slot.variables, f"{slot.name} ")
+        yield Item((*place.key, ASLEEP), place.host, "", "slot", f"{slot.name} asleep", "true", slot.asleep)
+    for variable in slot.variables:
+        item = place.item("variable", variable.name, variable.value, variable.origin, follows=True)
+        yield item._replace(kind="slot", what=f"{slot.name} {variable.name}")
 
 
-def _variables(key: Key, host: str, variables: Any, head: str = "") -> Iterator[Item]:
-    """Variables follow from other changes of the same edit: many of them repeat one setting."""
-    kind = "slot" if head else "variable"
-    for variable in variables:
-        what, origin = f"{head}{variable.name}", variable.origin
-        yield Item((*key, "variable", variable.name), host, "", kind, what, variable.value, origin, follows=True)
-
-
-def _plain_item(key: Key, host: str, kind: str, what: str, value: str, origin: Origin) -> Iterator[Item]:
+def _plain_item(place: ItemPlace, kind: str, name: str, value: str, origin: Origin, head: str = "") -> Iterator[Item]:
     if value:
-        yield Item(key, host, "", kind, what, value, origin, follows=True)
+        yield Item((*place.key, name), place.host, "", kind, head + name, value, origin, follows=True)
 
 
 # --- streams --------------------------------------------------------------------------------------
@@ -171,38 +137,25 @@ def streams(declared: tuple[StreamBlueprint, ...]) -> Iterator[Item]:
             yield plain_head._replace(key=(*key, "suspended"), what=what, value="true", origin=origin)
 
 
-def stream_api(api: StreamApiBlueprint | None) -> Iterator[Item]:
+def stream_api(api: StreamApiBlueprint) -> Iterator[Item]:
     """Where the streams are, and which secret is sent there."""
-    if api is None:
-        return
     for what, value in (("base_url", api.base_url), ("token", f"{api.kind} {api.reference}")):
         key: Key = ("fleet", "stream_api", what)
         yield Item(key, "", "", "stream_api", f"stream API: {what}", value, given("stream_api", what))
 
 
 def _content(head: Item, file: BlueprintFile) -> Iterator[Item]:
-    """The values of a request; an entry of a list in it, such as a rendition, comes and goes as a whole."""
-    for name, entry in entries_of(file.content).items():
-        if name:
-            key, near = (*head.key, file.name, name), nearest(file, entry.place)
-            origin = derived("the request of the stream", *near.paths, *head.origin.paths)
-            named = head._replace(key=key, what=f"{head.what}: {name}", origin=origin)
-            yield named._replace(value=leaf_text(entry.values), presence=True)
-        for leaf, value in entry.values.items():
-            what = f"{head.what}: {f'{name} ' if name else ''}{leaf}"
-            near = nearest(file, (*entry.place, leaf))
-            origin = derived("the request of the stream", *near.paths, *head.origin.paths)
-            key = (*head.key, file.name, name, leaf)
-            yield head._replace(key=key, what=what, value=leaf_text(value), origin=origin)
+    """The values of a request."""
+    for item in parts_of(file, head._replace(key=(*head.key, file.name))):
+        paths = (*item.origin.paths, *head.origin.paths)
+        yield item._replace(origin=derived("the request of the stream", *paths))
 
 
 # --- monitoring -----------------------------------------------------------------------------------
 
 
-def monitoring(blueprint: MonitoringBlueprint | None) -> Iterator[Item]:
+def monitoring(blueprint: MonitoringBlueprint) -> Iterator[Item]:
     """The items of monitoring; nearly all of them follow from the monitored nodes and hosts."""
-    if blueprint is None:
-        return
     head = Item(("fleet", "monitoring"), "", "", "monitoring", "", "", given("monitoring"), follows=True)
     yield from _one(head, "home", blueprint.home, given("monitoring", "host"))
     chosen: tuple[tuple[str, Chosen[Any] | None], ...] = (

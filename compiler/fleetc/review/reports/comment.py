@@ -7,10 +7,8 @@ takes. Out: Markdown. Its first line is the marker, by which a later run finds i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 
 from fleetc.review.approvals import Approval
-from fleetc.review.limits import amount_text
 from fleetc.text.encoders import markdown_code, markdown_text
 
 _FENCE = "```"
@@ -50,23 +48,14 @@ def _limits(verdicts: Sequence[Approval], unchecked: Sequence[str], commit: str)
     for reason in unchecked:
         yield f"**No approval can be given:** {markdown_text(reason)}."
     for verdict in verdicts:
-        yield f"- {_broken(verdict)}: {_state(verdict)}"
-    waiting = [verdict.broken.impact for verdict in verdicts if verdict.owners and not verdict.approved_by]
+        limit, amount = markdown_code(str(verdict.broken.limit)), markdown_text(verdict.broken.reached)
+        yield f"- The limit {limit} is broken{amount}: {_state(verdict)}"
+    waiting = [verdict.broken.limit.impact for verdict in verdicts if verdict.owners and not verdict.approved_by]
     if waiting:
         yield from ("", "An owner approves exactly this commit with a comment of one line:", "")
         yield from (_FENCE, f"fleetc approve {' '.join(waiting)} {commit}", _FENCE)
     if verdicts or unchecked:
         yield ""
-
-
-def _broken(verdict: Approval) -> str:
-    percent = "%" if verdict.broken.impact == "price" else ""
-    amount = (
-        ""
-        if verdict.broken.limit.endswith("=none")
-        else f" (it comes to {amount_text(Decimal(verdict.broken.amount))}{percent})"
-    )
-    return f"The limit {markdown_code(verdict.broken.limit)} is broken{markdown_text(amount)}"
 
 
 def _state(verdict: Approval) -> str:

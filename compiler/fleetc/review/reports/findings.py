@@ -10,27 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fleetc.messages.locate import Located, Place
 from fleetc.places.diagnostic import Diagnostic, Label, Severity
-from fleetc.review.data import Cause, Change, Review, RuleNote
+from fleetc.review.data import IMPACTS, Cause, Change, Review, RuleNote
 from fleetc.review.limits import Breach
 from fleetc.review.reports import paired, wording
 from fleetc.text.counting import counted
 
-CODES = {
-    "exposure": "change-exposure",
-    "funds": "change-funds",
-    "price": "change-price",
-    "identity": "change-identity",
-    "chain": "change-chain",
-    "capacity": "change-capacity",
-    "cold-start": "change-cold-start",
-    "restart": "change-restart",
-    "live": "change-live",
-    "none": "change-without-effect",
-}
+CODES = {impact: f"change-{impact}" for impact in IMPACTS} | {"none": "change-without-effect"}
 """The code of a change, by its gravest class of impact."""
 
 LIMIT = "limit-broken"
-_WHOLE = (0, 0, 0, 0, "", "", "")
 _FOREIGN = "foreign-in-rollout"
 _VALUE = 100
 _EFFECTS = 4
@@ -45,11 +33,10 @@ def located(review: Review, broken: Sequence[Breach], unchecked: Sequence[str], 
     items = [_change(change, spec) for change in review.changes]
     items += [_rule(note, spec) for note in review.rules]
     items += [_breach(breach, spec) for breach in broken]
-    whole = Place(spec, 0, 0, 0, 0, "", "", "")
-    items += [_located(LIMIT, Severity.ERROR, reason, "", (whole,)) for reason in unchecked]
+    items += [_located(LIMIT, Severity.ERROR, reason, "", (_whole(spec),)) for reason in unchecked]
     if review.foreign:
         advice = "put into the spec what is meant, remove what is foreign, and run fleetc compile"
-        items.append(_located(_FOREIGN, Severity.ERROR, wording.alarm(review), advice, (whole,)))
+        items.append(_located(_FOREIGN, Severity.ERROR, wording.alarm(review), advice, (_whole(spec),)))
     return sorted(items, key=lambda item: item.key)
 
 
@@ -64,7 +51,7 @@ def _change(change: Change, spec: str) -> Located:
 def _rule(note: RuleNote, spec: str) -> Located:
     """The notes of a review about a rule, under the code of the rule."""
     severity = {"error": Severity.ERROR, "warning": Severity.WARNING}.get(note.severity, Severity.NOTE)
-    where = next((_place(cause, "") for cause in _new([note.cause] if note.cause else [])), Place(spec, *_WHOLE))
+    where = next((_place(cause, "") for cause in _new([note.place] if note.place else [])), _whole(spec))
     return _located(note.code, severity, note.text, note.help, (where,))
 
 
@@ -83,16 +70,21 @@ def _breach(breach: Breach, spec: str) -> Located:
     """A broken limit, at the line of its worst change; the other changes that break it are related."""
     causes = [next(_new(change.causes), None) for change in breach.changes]
     places = [_place(cause, _sentence(change)) for cause, change in zip(causes, breach.changes, strict=True) if cause]
-    pairs = ((note, note.cause) for note in breach.rules if note.cause is not None)
+    pairs = ((note, note.place) for note in breach.rules if note.place is not None)
     places += [_place(cause, note.text) for note, cause in pairs if cause.side == "new" and cause.line]
     advice = "make the change smaller, or let an owner of the limit approve it"
-    whole = Place(spec, 0, 0, 0, 0, "", "", "")
-    return _located(LIMIT, Severity.ERROR, f"the limit {breach}", advice, tuple(places[:_RELATED]) or (whole,))
+    at = tuple(places[:_RELATED]) or (_whole(spec),)
+    return _located(LIMIT, Severity.ERROR, f"the limit {breach}", advice, at)
 
 
 def _places(causes: Iterable[Cause], spec: str) -> tuple[Place, ...]:
     places = tuple(_place(cause, wording.reason(cause)) for cause in _new(causes))
-    return places[:_RELATED] or (Place(spec, 0, 0, 0, 0, "", "", ""),)
+    return places[:_RELATED] or (_whole(spec),)
+
+
+def _whole(spec: str) -> Place:
+    """The place of what has no line of the spec."""
+    return Place(spec, 0, 0, 0, 0, "", "", "")
 
 
 def _new(causes: Iterable[Cause]) -> Iterator[Cause]:

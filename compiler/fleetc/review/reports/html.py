@@ -7,7 +7,7 @@ passes the encoder of its templates. Any page stays usable: equal entries appear
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any
 
 from fleetc.emit.templates import Encoded, Templates
 from fleetc.emit.tree import is_released
@@ -52,37 +52,6 @@ _LEGEND = picture.Legend(
 )
 
 
-class _Side(NamedTuple):
-    """A line before or after; `middle` is what differs from the other side."""
-
-    number: int
-    start: str
-    middle: str
-    end: str
-
-
-class _Reason(NamedTuple):
-    """Why a line changes: the change, by its place and in words, and its causes."""
-
-    change: int
-    what: str
-    causes: Encoded
-
-
-class _Row(NamedTuple):
-    """Two sides of a line; `opens` says that it shows its reason on demand, `gap` that lines are left out before it.
-
-    `file` is the name of the file that begins with it, where lines of several stand together.
-    """
-
-    old: _Side | None
-    new: _Side | None
-    opens: bool
-    gap: bool
-    reason: _Reason | None
-    file: str = ""
-
-
 def as_html(review: Review, templates: Mapping[str, str]) -> str:
     """The page. `templates` are the shipped ones, by path."""
     alarm = "Error: " if review.foreign else ""
@@ -100,7 +69,7 @@ class _Page:
         named = [host for change in review.changes for host in wording.hosts_of(change.targets)]
         self._hosts = HostList([*(box.host for box in review.picture), *named])
         self._known = wording.explained(review)
-        self._reasons: dict[int, _Reason] = {}
+        self._reasons: dict[int, dict[str, object]] = {}
 
     def render(self) -> str:
         """The body of the page."""
@@ -143,8 +112,8 @@ class _Page:
                 "code": note.code,
                 "text": self._text(note.text, SENTENCE),
                 "help": self._text(note.help, SENTENCE),
-                "place": wording.place(note.cause) if note.cause is not None and note.cause.line else "",
-                "line": wording.clip(note.cause.text.strip(), NAME) if note.cause is not None else "",
+                "place": wording.place(note.place) if note.place is not None and note.place.line else "",
+                "line": wording.clip(note.place.text.strip(), NAME) if note.place is not None else "",
             }
             for note in notes[:_RULES]
         ]
@@ -235,23 +204,29 @@ class _Page:
 
     def _lines(self, lines: Sequence[Line], whole: Sequence[Line], opens: bool, title: str) -> Encoded:
         """Some of the `whole` lines. Those that do not open stand outside of their files, whose names they have."""
-        rows = []
+        rows: list[dict[str, Any]] = []
         before: Line | None = None
         for line in lines:
-            old, new = _sides(line)
             begins = not opens and (before is None or before.artifact != line.artifact)
-            file = wording.clip(line.artifact, NAME) if begins else ""
-            gap = not file and before is not None and not _follows(before, line)
-            rows.append(_Row(old, new, opens, gap, self._reason(line) if opens else None, file))
+            rows.append(
+                {
+                    **_sides(line),
+                    "opens": opens,
+                    "gap": not begins and before is not None and not _follows(before, line),
+                    "reason": self._reason(line) if opens else None,
+                    "file": wording.clip(line.artifact, NAME) if begins else "",
+                }
+            )
             before = line
         left = whole[len(lines) :]
         files = list(dict.fromkeys(wording.clip(line.artifact, NAME) for line in left))
         more = f"and {counted(len(left), 'more line')}" + ("" if opens else f" in {first_of(files, 3)}")
-        one_sided = all(row.old is None for row in rows) or all(row.new is None for row in rows)
+        one_sided = any(all(row[side] is None for row in rows) for side in ("old", "new"))
         view = {"title": title, "lines": rows, "one_sided": one_sided, "more_lines": more if left else ""}
         return Encoded(self._templates.render("html/lines.html.j2", view))
 
-    def _reason(self, line: Line) -> _Reason | None:
+    def _reason(self, line: Line) -> dict[str, object] | None:
+        """Why a line changes: the change, by its place and in words, and its causes."""
         index = wording.change_of(line, self._known)
         if index is None:
             return None
@@ -259,7 +234,7 @@ class _Page:
             change = self._review.changes[index]
             what = f"{change.kind} {change.what}: {_swap(change)}".removesuffix(": ")
             causes = self._causes(change.causes, _LINE_CAUSES)
-            self._reasons[index] = _Reason(index, wording.clip(what, NAME), causes)
+            self._reasons[index] = {"change": index, "what": wording.clip(what, NAME), "causes": causes}
         return self._reasons[index]
 
     # --- files and restarts -----------------------------------------------------------------------
@@ -385,16 +360,17 @@ def _host_of(path: str) -> str:
     return parts[1] if len(parts) > 2 and parts[0] == "hosts" else ""
 
 
-def _sides(line: Line) -> tuple[_Side | None, _Side | None]:
-    """Both sides, cut to a length, with what differs set apart."""
+def _sides(line: Line) -> dict[str, object]:
+    """Both sides, cut to a length; what differs between them is the middle."""
     old, new = paired.clip_pair(line.old, line.new, _VALUE)
-    if old is not None and new is not None:
-        before, after = paired.differing(old, new)
-        return _Side(line.old_line, *before), _Side(line.new_line, *after)
-    return (
-        None if old is None else _Side(line.old_line, old, "", ""),
-        None if new is None else _Side(line.new_line, new, "", ""),
+    before, after = (
+        paired.differing(old, new) if old is not None and new is not None else ((old, "", ""), (new, "", ""))
     )
+    sides = (("old", old, line.old_line, before), ("new", new, line.new_line, after))
+    return {
+        name: None if text is None else {"number": number, **dict(zip(("start", "middle", "end"), parts, strict=True))}
+        for name, text, number, parts in sides
+    }
 
 
 def _follows(before: Line, line: Line) -> bool:

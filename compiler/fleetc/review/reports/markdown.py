@@ -6,10 +6,9 @@ is folded away and counted. Text of a spec is code or escaped text: never markup
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from fleetc.review.data import IMPACTS, Cause, Change, Line, Review, RuleNote
+from fleetc.review.data import Cause, Change, Line, Review, RuleNote
 from fleetc.review.reports import paired, wording
 from fleetc.text.counting import counted, first_of
 from fleetc.text.encoders import markdown_code, markdown_text, plain_output
@@ -72,16 +71,14 @@ def as_markdown(review: Review) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _text(text: str, limit: int) -> str:
+def _text(text: str, limit: int, encode: Callable[[str], str] = markdown_text) -> str:
     """A text of at most so many characters; much shorter when its escaped spelling is many times as long."""
-    shown = markdown_text(wording.clip(text, limit))
-    return shown if len(shown) <= _ESCAPED * limit else markdown_text(wording.clip(text, limit // _ESCAPED))
+    shown = encode(wording.clip(text, limit))
+    return shown if len(shown) <= _ESCAPED * limit else encode(wording.clip(text, limit // _ESCAPED))
 
 
 def _code(text: str, limit: int) -> str:
-    """As `_text`, as code."""
-    shown = markdown_code(wording.clip(text, limit))
-    return shown if len(shown) <= _ESCAPED * limit else markdown_code(wording.clip(text, limit // _ESCAPED))
+    return _text(text, limit, markdown_code)
 
 
 def _size(lines: Iterable[str]) -> int:
@@ -98,8 +95,9 @@ def _head(review: Review) -> Iterator[str]:
     if review.changes or review.foreign:
         yield f"**{_text(wording.gravest(review), _SENTENCE)}.**"
         yield ""
+    costs = markdown_text(f"{wording.files(review)}; {wording.restarts(review)}")
     fleet, baseline = _code(review.fleet, _NAME), _text(review.baseline, _SENTENCE)
-    yield f"Fleet {fleet} against {baseline}. {wording.sentence(_costs(review))}."
+    yield f"Fleet {fleet} against {baseline}. {wording.sentence(costs)}."
     tallies = wording.tallies(review)
     if tallies:
         yield from ("", "| Impact | Changes | Hosts | |", "|---|--:|--:|---|")
@@ -121,7 +119,7 @@ def _rules(notes: Sequence[RuleNote]) -> Iterator[str]:
     yield f"### Rules: {markdown_text(wording.rules_title(notes))}"
     yield ""
     for note in notes[:_RULES]:
-        text, at = _text(note.text, _SENTENCE), note.cause
+        text, at = _text(note.text, _SENTENCE), note.place
         place = f", {_code(wording.place(at), _NAME)}" if at is not None and at.line else ""
         advice = f". {_text(note.help, _NOTE)}" if note.help else ""
         yield f"- **{note.kind}** {_code(note.code, _NAME)} ({note.severity}): {text}{place}{advice}"
@@ -130,15 +128,9 @@ def _rules(notes: Sequence[RuleNote]) -> Iterator[str]:
     yield ""
 
 
-def _costs(review: Review) -> str:
-    return markdown_text(f"{wording.files(review)}; {wording.restarts(review)}")
-
-
-def _more(changes: Iterable[Change]) -> str:
+def _more(changes: Sequence[Change]) -> str:
     """How many changes, by their gravest class."""
-    impacts = Counter(wording.impacts(change)[0] for change in changes)
-    each = ", ".join(f"{impacts[impact]:,} {impact}" for impact in IMPACTS if impacts[impact])
-    return f"{counted(sum(impacts.values()), 'more change')} ({each})"
+    return f"{counted(len(changes), 'more change')} ({wording.by_gravest(changes)})"
 
 
 def _fold(title: str, lines: Iterable[str]) -> list[str]:

@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from fleetc.review.data import Change
+from fleetc.review.lines import shared_ends
 from fleetc.review.reports.wording import clip
 from fleetc.text.counting import counted
 
@@ -22,7 +23,7 @@ def clip_pair(old: str | None, new: str | None, limit: int) -> tuple[str | None,
     """Both values cut so that the first difference between them is in sight."""
     if old is None or new is None or max(len(old), len(new)) <= limit + 20:
         return (None if old is None else clip(old, limit)), (None if new is None else clip(new, limit))
-    same = shared_start(old, new)
+    same, _ = shared_ends(old, new)
     start = max(0, same - limit // 3) if same > limit // 2 else 0
     before = "..." if start else ""
     return before + clip(old[start:], limit), before + clip(new[start:], limit)
@@ -63,7 +64,8 @@ def elements(change: Change) -> Elements | None:
     """The elements in which two lists differ; None where there are no two lists with elements in common."""
     if change.old is None or change.new is None or change.kind in _PROSE:
         return None
-    old, new = (_lines(text) if change.kind == "order" else _listed(text) for text in (change.old, change.new))
+    in_lines = change.kind == "order"  # the entries of a file by their names, one a line
+    old, new = (text.split("\n") if in_lines else _listed(text) for text in (change.old, change.new))
     gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
     kept, stay = ([part for part in parts if part not in other] for parts, other in ((old, gone), (new, come)))
     if not kept or not (gone or come or kept != stay):
@@ -88,11 +90,6 @@ def _moved(kept: Sequence[str], stay: Sequence[str], old: Sequence[str], new: Se
     return ", ".join(f"{part} from place {old.index(part) + 1} to {new.index(part) + 1}" for part in parts)
 
 
-def _lines(text: str) -> list[str]:
-    """The entries of a file by their names, one a line."""
-    return text.split("\n")
-
-
 def _listed(text: str) -> list[str]:
     """The elements of a list, with commas between them and perhaps brackets around; none where it has other signs."""
     inner = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
@@ -100,25 +97,11 @@ def _listed(text: str) -> list[str]:
     return parts if all(parts) and not set(inner) & set("[]{}\n") else []
 
 
-def shared_start(old: str, new: str) -> int:
-    """How many characters two texts have in common at their starts."""
-    low, high = 0, min(len(old), len(new))
-    while low < high:  # slices compare in C: values may have 100,000 characters
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if old[:middle] == new[:middle] else (low, middle - 1)
-    return low
-
-
 def differing(old: str, new: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
     """Both texts as (same start, what differs, same end), cut between words and signs."""
-    before, two = _TOKEN.findall(old), _TOKEN.findall(new)
-    start, end = 0, 0
-    shorter = min(len(before), len(two))
-    while start < shorter and before[start] == two[start]:
-        start += 1
-    while end < shorter - start and before[-1 - end] == two[-1 - end]:
-        end += 1
-    return _thirds(before, start, end), _thirds(two, start, end)
+    before, after = _TOKEN.findall(old), _TOKEN.findall(new)
+    start, end = shared_ends(before, after)
+    return _thirds(before, start, end), _thirds(after, start, end)
 
 
 def _thirds(tokens: Sequence[str], start: int, end: int) -> tuple[str, str, str]:

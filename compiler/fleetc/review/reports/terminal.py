@@ -6,7 +6,6 @@ and no command for a CI runner.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fleetc.review.data import Cause, Change, Effect, Review, RuleNote
@@ -46,11 +45,8 @@ def as_text(review: Review, colour: bool = False) -> str:
         lines += [*_change(change, colour), ""]
     rest = review.changes[_CHANGES:]
     if rest:
-        gravest = Counter(wording.impacts(change)[0] for change in rest)
-        lines += [
-            f"... and {counted(len(rest), 'more change')}, by most serious impact: {_counts(gravest)}",
-            "",
-        ]
+        counts = wording.by_gravest(rest)
+        lines += [f"... and {counted(len(rest), 'more change')}, by most serious impact: {counts}", ""]
     if review.changes or review.files:
         lines += [wording.sentence(wording.files(review)), wording.sentence(wording.restarts(review))]
     for note in review.notes[:_NOTES]:
@@ -67,18 +63,14 @@ def _rules(notes: Sequence[RuleNote], colour: bool) -> Iterator[str]:
     for note in notes[:_RULES]:
         style = {"error": "1;31", "warning": "1;33"}.get(note.severity, "36")
         yield f"{_painted(note.kind, style, colour)}  " + _plain(f"{note.code}: {note.text}")
-        if note.cause is not None and note.cause.line:
-            yield from _cause(note.cause, colour)
+        if note.place is not None and note.place.line:
+            yield from _cause(note.place, colour)
         if note.help:
             yield _plain(f"    help: {note.help}")
     if len(notes) > _RULES:
         yield f"... and {counted(len(notes) - _RULES, 'more note')} of rules"
     if notes:
         yield ""
-
-
-def _counts(impacts: Counter[str]) -> str:
-    return ", ".join(f"{impacts[impact]:,} {impact}" for impact in _STYLES if impacts[impact])
 
 
 def _plain(text: str) -> str:
@@ -91,9 +83,8 @@ def _painted(text: str, style: str, colour: bool) -> str:
 
 def _change(change: Change, colour: bool) -> Iterator[str]:
     tags = ", ".join(_painted(tag, _STYLES[tag], colour) for tag in wording.tags(change))
-    yield f"{tags}  " + _plain(
-        f"{change.kind} {wording.clip(change.what, _VALUE)}{paired.values(change, _VALUE, '->', str, _element)}"
-    )
+    values = paired.values(change, _VALUE, "->", str, lambda text: wording.clip(text, _VALUE))
+    yield f"{tags}  " + _plain(f"{change.kind} {wording.clip(change.what, _VALUE)}{values}")
     yield _plain(f"    {wording.where(change)}")
     effects, more = wording.effects(change, _EFFECTS)
     for effect in effects:
@@ -104,10 +95,6 @@ def _change(change: Change, colour: bool) -> Iterator[str]:
         yield from _cause(spot, colour)
     if len(change.causes) > _CAUSES:
         yield f"    ... and {counted(len(change.causes) - _CAUSES, 'more cause')}"
-
-
-def _element(text: str) -> str:
-    return wording.clip(text, _VALUE)
 
 
 def _effect(effect: Effect) -> str:

@@ -59,6 +59,12 @@ def impacts(change: Change) -> tuple[str, ...]:
     return tuple(dict.fromkeys(effect.impact for effect in sorted(change.effects, key=gravity))) or ("none",)
 
 
+def by_gravest(changes: Iterable[Change]) -> str:
+    """How many changes have each class as their gravest."""
+    counts = Counter(impacts(change)[0] for change in changes)
+    return ", ".join(f"{counts[impact]:,} {impact}" for impact in IMPACTS if counts[impact])
+
+
 def tones(change: Change) -> dict[str, str]:
     """The tone of each class of a change: that of its gravest effect."""
     return {effect.impact: tone(effect) for effect in sorted(change.effects, key=gravity, reverse=True)} or _NO_TONES
@@ -145,11 +151,8 @@ def tallies(review: Review) -> list[Tally]:
             known = gravest.setdefault(effect.impact, effect)
             if gravity(effect) < gravity(known):
                 gravest[effect.impact] = effect
-    return [_tally(i, changes[i], len(hosts[i]), gravest.get(i)) for i in IMPACTS if changes[i]]
-
-
-def _tally(impact: str, changes: int, hosts: int, gravest: Effect | None) -> Tally:
-    return Tally(impact, changes, hosts, gravest.text if gravest else "", tone(gravest) if gravest else "calm")
+    worst = {impact: (effect.text, tone(effect)) for impact, effect in gravest.items()}
+    return [Tally(i, changes[i], len(hosts[i]), *worst.get(i, ("", "calm"))) for i in IMPACTS if changes[i]]
 
 
 def alarm(review: Review) -> str:

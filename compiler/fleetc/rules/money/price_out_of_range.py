@@ -31,26 +31,26 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at every price that an orchestrator on a chain asks and that is known in wei."""
     seen: set[Path] = set()
     scale = Scale(fleet.rates)
-    for asked in asked_prices(fleet):
-        unit, exact = scale.of(asked.price)
+    for asked, orchestrator, price in asked_prices(fleet):
+        unit, exact = scale.of(price)
         if unit != "wei" or asked.path in seen:
             continue
-        terms = terms_of(fleet, asked.settings)
+        terms = terms_of(fleet, orchestrator)
         sent = least_advertised(exact, terms)
         if sent is None or (exact - sent) * 1000 >= 1:  # adjustment cuts off less than a thousandth
             how = "the most it can send is about 9.2e15 wei / pixel" if terms.adjusts else "use fewer digits"
             seen.add(asked.path)
             yield error(
                 "price-out-of-range",
-                f"the node of orchestrator {asked.node.name} cannot send the price {asked.price}",
+                f"the node of orchestrator {asked.node.name} cannot send the price {price}",
                 Label(asked.path),
                 help=how,
             )
-        elif sent == 0 and not asked.price.is_zero:
+        elif sent == 0 and not price.is_zero:
             seen.add(asked.path)
             yield warning(
                 "price-out-of-range",
-                f"orchestrator {asked.node.name} would work for nothing: its node rounds {asked.price} down to zero",
+                f"orchestrator {asked.node.name} would work for nothing: its node rounds {price} down to zero",
                 Label(asked.path),
                 help="write auto_adjust_price = false for the orchestrator, or ask 0.001 wei / pixel or more",
             )

@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.prices import AskedPrice, asked_prices, prices_of
+from fleetc.analysis.prices import NodePrice, asked_prices, prices_of
 from fleetc.language.fleet import Fleet
+from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.worker import AiWorker
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
@@ -27,15 +28,15 @@ from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at every price that an orchestrator on a chain asks."""
     seen: set[Path] = set()
-    for asked in asked_prices(fleet):
-        if not asked.price.is_zero or asked.path in seen or _is_unused(fleet, asked):
+    for asked, orchestrator, price in asked_prices(fleet):
+        if not price.is_zero or asked.path in seen or _is_unused(fleet, asked, orchestrator):
             continue
         seen.add(asked.path)
-        base = asked.settings.price
-        if asked.model and base is not None and not base.is_zero:
+        base = orchestrator.price
+        if asked.work and base is not None and not base.is_zero:
             yield warning(
                 "zero-price",
-                f"orchestrator {asked.node.name} asks its base price for model {asked.model}, not zero",
+                f"orchestrator {asked.node.name} asks its base price for model {asked.work}, not zero",
                 Label(asked.path, "read as: no price of its own"),
                 [Label((*asked.node.path, "price"), "the base price")],
                 "write the price that you mean, or remove it",
@@ -50,15 +51,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             )
 
 
-def _is_unused(fleet: Fleet, asked: AskedPrice) -> bool:
+def _is_unused(fleet: Fleet, asked: NodePrice, orchestrator: Orchestrator) -> bool:
     """Whether a base price is for nothing: only AI is sold, each model has a price, and AI workers run no others."""
-    settings = asked.settings
-    if asked.model or settings.mode != "ai":
+    if asked.work or orchestrator.mode != "ai":
         return False
     own = {one.at for one in prices_of(fleet, asked.node) if not one.to and one.price and not one.price.is_zero}
-    if not settings.models or not own.issuperset(range(len(settings.models))):
+    if not orchestrator.models or not own.issuperset(range(len(orchestrator.models))):
         return False
-    priced = {use.use for use in settings.models}
+    priced = {use.use for use in orchestrator.models}
     workers = fleet.workers_by_orchestrator.get(asked.node.name, ())
     return all(
         isinstance(one.settings, AiWorker) and priced.issuperset(use.use for use in one.settings.models)

@@ -83,7 +83,7 @@ def _of_strangers(fleet: Fleet) -> Iterator[Diagnostic]:
             continue
         assert price is not None and one.worth is not None and backing.max_total_ev is not None  # noqa: S101  # sold
         takes = (one.in_advance or 0) * one.ticket_ev
-        most = (backing.max_total_ev - 1) // one.ticket_ev * one.ticket_ev // runner_prices.TICKETS
+        most = (backing.max_total_ev - 1) // one.ticket_ev * one.ticket_ev // tickets.SIGNED_NONCES
         rate = fleet.rates["USD"].wei
         enough = runner_prices.quoted(price, runner_prices.dearest(one.worth.unit, most, rate), rate)
         yield warning(

@@ -61,7 +61,7 @@ def _unpayable(fleet: Fleet, one: RunnerOffer, worth: RunnerWorth) -> Diagnostic
     return error(
         "runner-price-unpayable",
         f"nobody can pay for runner {offer.name} at {seller.name}: what a signer pays in advance for it is {count} "
-        f"tickets, and it signs at most {runner_prices.TICKETS}",
+        f"tickets, and it signs at most {tickets.SIGNED_NONCES}",
         Label((*offer.of_runner, "price")),
         [Label(place, note), Label(("rates", "USD"), "the rate")],
         "write " + ", or ".join(filter(None, (_tickets(fleet, one, worth), _price(fleet, one, worth)))),
