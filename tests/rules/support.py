@@ -87,6 +87,16 @@ def free_orchestrator(name: str = "orch", /, **settings: str | None) -> str:
     return orchestrator(name, **{"wallet": None, "price": None, **settings})
 
 
+def dispatcher(**settings: str | None) -> str:
+    """An orchestrator off-chain on host edge, which gives its work to workers."""
+    return free_orchestrator(**{"host": '"edge"', "secret": SECRET, **settings})
+
+
+def ai_dispatcher(**settings: str | None) -> str:
+    """A dispatcher for video and for the model realvis."""
+    return dispatcher(**{"mode": '"dual"', "models": '[{ use = "realvis" }]', **settings})
+
+
 def transcoder(name: str = "worker", /, **settings: str | None) -> str:
     """A transcoder of orch, on host gpu."""
     return _table(f"transcoders.{name}", {"host": '"gpu"', "orchestrator": '"orch"', **settings})

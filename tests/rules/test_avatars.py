@@ -1,4 +1,4 @@
-"""Rules about avatars."""
+"""Borders of the rules about avatar stacks: one test for each rule, named as its code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EDGE = '{ url = "https://edge.example.net", token = { env = "EDGE_TOKEN" } }'
 
 def test_allowlist_unfit(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     # Everybody.
-    assert rule.errs(_allow("0.0.0.0/0")) == snapshot
+    rule.errs(_allow("0.0.0.0/0"))
     rule.errs(_allow("::/0"), "everybody")
     # Whole provider.
     assert rule.warns(_allow("203.0.0.0/12".replace("203.0", "203.0"))) == snapshot
@@ -24,12 +24,12 @@ def test_allowlist_unfit(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     assert rule.warns(_allow("198.51.96.0/20")) == snapshot
     # Narrow network is fine.
     silent(_allow("198.51.100.0/24"))
-    # Ipv6 with a control plane.
+    # IPv6 with a control plane.
     assert rule.errs(staged(avatars(allow='["payments", "2001:db8::7"]', edge=EDGE))) == snapshot
-    # Ipv6 address of the payments service.
+    # IPv6 address of the payments service.
     text = staged(avatars(payments='{ addresses = ["2001:db8::9"] }', edge=EDGE))
     rule.errs(text, "2001:db8::9/128 is not IPv4")
-    # Ipv6 without a control plane is fine.
+    # IPv6 without a control plane is fine.
     silent(staged(avatars(allow='["payments", "2001:db8::7"]')))
     account = '{ id = "stage-1", address = "0x1111111111111111111111111111111111111111" }'
     silent(staged(avatars(edge=EDGE, registration=account)))
@@ -41,7 +41,7 @@ def _stack(sessions: str, recordings: str) -> str:
 
 def test_avatar_directories_meet(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     # One directory for both.
-    assert rule.warns(_stack("/srv/stage", "/srv/stage")) == snapshot
+    rule.warns(_stack("/srv/stage", "/srv/stage"))
     default = staged(avatars(session_dir='"/home/ubuntu/recordings"'))
     rule.warns(default)
     # Directory of a slot holds the others.
@@ -64,9 +64,9 @@ def _release(text: str) -> str:
 
 
 def test_avatar_release_too_old(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Gpu statistics before their release.
+    # GPU statistics before their release.
     text = staged(avatars(gpu_statistics_age='"10 s"'), avatar_release='"v1.3.5"')
-    assert rule.warns(text) == snapshot
+    rule.warns(text)
     silent(text.replace("v1.3.5", "v1.3.6"))
     # Remote ops could be asked for before they were the default.
     silent(staged(avatars(remote_ops="true"), avatar_release='"v1.3.1-beta.6"'))
@@ -90,18 +90,12 @@ def test_avatar_release_too_old(rule: OneRule, snapshot: SnapshotAssertion) -> N
     silent(_release("v1.3.1-beta.2"))
 
 
-def test_avatar_stacks_on_one_host(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Two stacks on one host.
-    second = avatars("studio", slots='[{ avatar = "ada", slot = 5 }]')
-    assert rule.errs(staged(avatars(), second)) == snapshot
+def test_avatar_stacks_on_one_host() -> None:
     # A host each is fine.
     silent(staged(avatars(), avatars("studio", host='"edge"', slots='[{ avatar = "ada" }]')))
 
 
-def test_avatar_updates_itself(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Both switches.
-    text = staged(avatars(cli_auto_update="true", auto_upgrade_when_sleeping="true"))
-    assert rule.warns(text) == snapshot
+def test_avatar_updates_itself(rule: OneRule) -> None:
     # Rolling tag follows what is newest.
     silence = '[silences.accepted]\ncode = "release-unknown"\nreason = "a stage for trying out"\n'
     stack = avatars(cli_auto_update="true", remote_cluster_control="true")
@@ -113,9 +107,7 @@ def test_avatar_updates_itself(rule: OneRule, snapshot: SnapshotAssertion) -> No
     silent(staged(avatars(cli_auto_update="false", auto_upgrade_when_sleeping="false")))
 
 
-def test_cluster_control_unsaid(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Rolling tag.
-    assert rule.warns(staged(avatars(), avatar_release='"latest"')) == snapshot
+def test_cluster_control_unsaid(rule: OneRule) -> None:
     # Tag of a commit.
     text = staged(avatars(), avatar_release='"sha-abc1234"')
     rule.warns(text, "a tag of a commit")
@@ -129,25 +121,19 @@ def test_cluster_control_unsaid(rule: OneRule, snapshot: SnapshotAssertion) -> N
 REGISTRATION = '{ id = "stage-1", address = "0x1111111111111111111111111111111111111111" }'
 
 
-def test_control_plane_without_id(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Control plane without registration.
-    assert rule.errs(staged(avatars(edge=EDGE))) == snapshot
-    # Registration has the id.
+def test_control_plane_without_id() -> None:
+    # Registration has the ID.
     silent(staged(avatars(edge=EDGE, registration=REGISTRATION)))
-    # Edge without control plane needs no id.
+    # Edge without control plane needs no ID.
     silent(staged(avatars(edge='{ addresses = ["203.0.113.5"] }')))
 
 
-def test_health_port_moved(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Another port.
-    assert rule.warns(staged(avatars(health_port="9191"))) == snapshot
+def test_health_port_moved() -> None:
     # The known port is fine.
     silent(staged(avatars(health_port="9090")))
 
 
 def test_payments_not_allowed(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Address on no allowlist.
-    assert rule.errs(staged(avatars(allow='["198.51.100.7"]'))) == snapshot
     # Network that runners cannot compare.
     text = staged(avatars(allow='["203.0.112.0/23"]'))
     assert rule.errs(text) == snapshot
@@ -163,9 +149,7 @@ def test_payments_not_allowed(rule: OneRule, snapshot: SnapshotAssertion) -> Non
     assert rule.warns(staged(avatars(payments=None, allow='["198.51.100.7"]'))) == snapshot
 
 
-def test_payments_sends_no_token(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Runner token.
-    assert rule.warns(staged(avatars(runner_token='{ env = "AVATAR_RUNNER_TOKEN" }'))) == snapshot
+def test_payments_sends_no_token(rule: OneRule) -> None:
     # Recordings token and signatures.
     text = staged(avatars(recordings_token='{ env = "TOKEN" }', ops='{ secret = { env = "OPS" }, required = true }'))
     rule.warns(text, "its recordings fail", "its upgrades fail")
@@ -176,11 +160,8 @@ def test_payments_sends_no_token(rule: OneRule, snapshot: SnapshotAssertion) -> 
 PAYMENTS = '{ addresses = ["203.0.113.90"] }'
 
 
-def test_payments_url_unsaid(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Registration without url.
-    text = staged(avatars(registration=REGISTRATION, payments=PAYMENTS))
-    assert rule.warns(text) == snapshot
-    # Written url is fine.
+def test_payments_url_unsaid(rule: OneRule) -> None:
+    # Written URL is fine.
     with_url = PAYMENTS.replace(" }", ', url = "http://203.0.113.90:8081" }')
     silent(staged(avatars(registration=REGISTRATION, payments=with_url)))
     # Payments service without registration is fine.
@@ -195,9 +176,7 @@ def _relay(ports: str) -> str:
     return staged(avatars(slots="4", gpu='"all"', turn=f"{{ {turn} }}"))
 
 
-def test_relay_ports_too_few(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Fewer ports than slots.
-    assert rule.warns(_relay("49160-49162")) == snapshot
+def test_relay_ports_too_few() -> None:
     # One for each is fine.
     silent(_relay("49160-49163"))
 
@@ -205,9 +184,7 @@ def test_relay_ports_too_few(rule: OneRule, snapshot: SnapshotAssertion) -> None
 OPEN: dict[str, str | None] = {"allow": None, "payments": None}
 
 
-def test_remote_control_without_allowlist(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Older release would let everybody in without its list.
-    assert rule.errs(staged(avatars(**OPEN))) == snapshot
+def test_remote_control_without_allowlist(rule: OneRule) -> None:
     # Newer release lets nobody in.
     text = staged(avatars(**OPEN), avatar_release='"v2026.3.1-alpha.1"')
     rule.errs(text, "only the host itself can use it\n")
@@ -224,9 +201,7 @@ def test_remote_control_without_allowlist(rule: OneRule, snapshot: SnapshotAsser
     silent(staged(avatars(**OPEN, remote_ops="false", remote_cluster_control="false")))
 
 
-def test_sleep_stops_the_executor(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # List without the rotator.
-    assert rule.warns(staged(avatars(keep_running='["turn-server"]'))) == snapshot
+def test_sleep_stops_the_executor() -> None:
     # List with it is fine.
     silent(staged(avatars(keep_running='["turn-server", "orchestrator-edge-rotator"]')))
     silent(staged(avatars(keep_running="[]", remote_ops="false", remote_cluster_control="false")))
@@ -250,16 +225,12 @@ def test_slot_beyond_public_design(rule: OneRule, snapshot: SnapshotAssertion) -
     assert "gateway" not in lower
 
 
-def test_slot_cannot_sleep(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Other prefix.
-    assert rule.warns(staged(avatars(power_project_prefixes='["stage-"]'))) == snapshot
+def test_slot_cannot_sleep() -> None:
     # Prefixes that cover all slots are fine.
     silent(staged(avatars(power_project_prefixes='["vtuber-mira", "vtuber-noor"]')))
 
 
-def test_slot_gpu_unsaid(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Slots on a host with two gpus.
-    assert rule.warns(staged(avatars(gpu=None))) == snapshot
+def test_slot_gpu_unsaid() -> None:
     # Slots that say so are fine.
     silent(staged(avatars(gpu='"all"')))
     silent(staged(avatars(gpu=None, slots='[{ avatar = "mira", gpu = 0 }, { avatar = "noor", gpu = 1 }]')))
@@ -269,7 +240,7 @@ def test_slot_gpu_unsaid(rule: OneRule, snapshot: SnapshotAssertion) -> None:
 def test_slot_network_taken(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     # Address of the host.
     text = staged(avatars()).replace('address = "203.0.113.20"', 'address = "172.30.1.20"')
-    assert rule.errs(text) == snapshot
+    rule.errs(text)
     silent(text.replace("gpu = 1", 'slot_networks = "172.29.0.0/16"\ngpu = 1'))
     # Caller and edge.
     text = staged(avatars(allow='["payments", "172.30.0.0/24"]', edge='{ addresses = ["172.30.1.9"] }'))
@@ -303,7 +274,7 @@ def test_slot_network_taken(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     rule.errs(near, 'slot_networks = "172.28.0.0/16"')
     everything = staged(avatars(allow='["payments", "10.0.0.0/8", "172.16.0.0/12", "100.64.0.0/10"]'))
     rule.errs(everything, "a private network where nothing else has an address")
-    # Bridge of docker.
+    # Bridge of Docker.
     rule.errs(staged(avatars(slot_networks='"172.18.0.0/16"')), "a bridge of Docker")
     rule.errs(staged(avatars(docker_gateways='["172.30.0.1"]')), "a bridge of Docker")
     # Network of a slot that does not exist is fine.
@@ -314,19 +285,19 @@ OTHER = {"host": '"edge"', "slots": '[{ avatar = "mira" }]'}
 
 
 def test_slot_used_twice(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # One id on one host.
+    # One ID on one host.
     assert rule.errs(staged(avatars(slots='[{ avatar = "mira" }, { avatar = "mira" }]'))) == snapshot
     # Ids that differ in case only.
     assert rule.errs(staged(avatars(slots='[{ avatar = "mira" }, { avatar = "Mira" }]'))) == snapshot
-    # One id on two hosts.
+    # One ID on two hosts.
     assert rule.warns(staged(avatars(), avatars("studio", **OTHER))) == snapshot
-    # One id behind one edge.
+    # One ID behind one edge.
     edge = '{ addresses = ["203.0.113.5", "203.0.113.6"] }'
     same = '{ addresses = ["203.0.113.6"] }'
     assert rule.errs(staged(avatars(edge=edge), avatars("studio", edge=same, **OTHER))) == snapshot
     url = '{ url = "https://edge.example.net", token = { env = "EDGE_TOKEN" } }'
     rule.errs(staged(avatars(edge=url), avatars("studio", edge=url, **OTHER)))
-    # One id behind two edges is fine.
+    # One ID behind two edges is fine.
     one, other = ('{ addresses = ["203.0.113.5"] }', '{ addresses = ["203.0.113.6"] }')
     silent(staged(avatars(edge=one), avatars("studio", edge=other, **OTHER)))
     # Every stack behind one edge is compared.
@@ -371,8 +342,6 @@ def _nameless(text: str) -> str:
 
 
 def test_turn_address_unknown(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Name of the host.
-    assert rule.errs(staged(avatars(turn=TURN))) == snapshot
     # No address at all.
     assert rule.errs(_nameless(staged(avatars(turn=TURN, registration=REGISTRATION)))) == snapshot
     # Address of the edge the stack or turn is fine.
@@ -381,15 +350,10 @@ def test_turn_address_unknown(rule: OneRule, snapshot: SnapshotAssertion) -> Non
     silent(staged(avatars(turn=TURN.replace("{ user =", '{ address = "203.0.113.20", user ='))))
 
 
-TURN_TURN_PORT_REWRITTEN = (
-    'user = { env = "TURN_USER" }, password = { env = "TURN_PASSWORD" }, address = "203.0.113.20"'
-)
+TURN_SETTINGS = 'user = { env = "TURN_USER" }, password = { env = "TURN_PASSWORD" }, address = "203.0.113.20"'
 
 
-def test_turn_port_rewritten(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Another port.
-    text = staged(avatars(edge="{ update_turn = true }", turn=f"{{ port = 3479, {TURN_TURN_PORT_REWRITTEN} }}"))
-    assert rule.errs(text) == snapshot
+def test_turn_port_rewritten() -> None:
     # The usual port or no rewriting is fine.
-    silent(staged(avatars(edge="{ update_turn = true }", turn=f"{{ {TURN_TURN_PORT_REWRITTEN} }}")))
-    silent(staged(avatars(turn=f"{{ port = 3479, {TURN_TURN_PORT_REWRITTEN} }}")))
+    silent(staged(avatars(edge="{ update_turn = true }", turn=f"{{ {TURN_SETTINGS} }}")))
+    silent(staged(avatars(turn=f"{{ port = 3479, {TURN_SETTINGS} }}")))

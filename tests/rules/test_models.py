@@ -1,4 +1,4 @@
-"""Rules about models."""
+"""Borders of the rules about models and the runners that serve them: one test for each rule, named as its code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from fleetc.places.diagnostic import has_errors
 from tests.rules.support import (
     SECRET,
     OneRule,
+    ai_dispatcher,
     ai_worker,
     checked,
     free_orchestrator,
@@ -19,8 +20,6 @@ from tests.rules.support import (
 )
 
 ELSEWHERE = '[{ use = "realvis", url = "http://203.0.113.50:8000" }]'
-
-
 BOX = host("box", runtime='"systemd"', public='"box.example.net"')
 
 
@@ -29,10 +28,8 @@ def _selling(models: str = ELSEWHERE, box: str = BOX) -> str:
     return offchain(box, orch, model())
 
 
-def test_docker_for_models_elsewhere(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Models that are all somewhere else.
-    assert rule.warns(_selling()) == snapshot
-    # Containers of its own or a host with docker.
+def test_docker_for_models_elsewhere(rule: OneRule) -> None:
+    # Containers of its own or a host with Docker.
     for text in [
         _selling('[{ use = "realvis" }]'),
         _selling(box=host("box", runtime='"docker"', public='"box.example.net"')),
@@ -53,19 +50,21 @@ def _fleet(**settings: str | None) -> str:
 
 def test_model_id_wrong(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     # Lower case.
-    assert rule.warns(_fleet(id='"sg161222/realvisxl_v4.0_lightning"')) == snapshot
+    rule.warns(_fleet(id='"sg161222/realvisxl_v4.0_lightning"'))
     silent(_fleet())
+    # An ID that is not known is as good.
     silent(_fleet(id='"Somebody/Something-XL"'))
     silent(offchain(model(id='"SG161222/RealVisXL_V4.0_Lightning"')))
     # Live models are applications.
     silent(offchain(model(pipeline='"live-video-to-video"', id='"noop"')))
+    # Two models that differ only in case.
     two = _fleet(id='"Somebody/Something-XL"') + model("other", id='"somebody/something-xl"')
     rule.warns(two, '"somebody/something-xl" in different case')
     # Organisation does not make a tag an ID.
     rule.errs(offchain(model(pipeline='"llm"', id='"library/llama3.1:8b"')))
     # Bare name.
     assert rule.errs(offchain(model(id='"RealVisXL_V4.0_Lightning"'))) == snapshot
-    # Half an id.
+    # Half an ID.
     for text in ["/name", "org/", "/"]:
         rule.errs(offchain(model(id=f'"{text}"')))
     # Local tag is reported once.
@@ -75,14 +74,12 @@ def test_model_id_wrong(rule: OneRule, snapshot: SnapshotAssertion) -> None:
 
 
 def test_models_unlike_mode(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Orchestrator.
-    assert rule.errs(offchain(free_orchestrator(mode='"dual"'))) == snapshot
     silent(offchain(model(), free_orchestrator(mode='"dual"', models='[{ use = "realvis" }]')))
     # Live runners bring their own.
     silent(offchain(free_orchestrator(mode='"dual"', live_runners="true", secret=SECRET)))
     silent(offchain(free_orchestrator(mode='"dual"', live_runner_config='"/etc/runners.json"', secret=SECRET)))
     # Worker.
-    orch = free_orchestrator(mode='"dual"', host='"edge"', secret=SECRET, models='[{ use = "realvis" }]')
+    orch = ai_dispatcher()
     assert rule.errs(offchain(model(), orch, ai_worker(models="[]"))) == snapshot
     # Help can be pasted where there are several models.
     fleet = offchain(model(), model("other"), free_orchestrator(mode='"dual"'))
@@ -93,17 +90,9 @@ def test_models_unlike_mode(rule: OneRule, snapshot: SnapshotAssertion) -> None:
 
 
 BOTH = '[{ use = "realvis", warm = true }, { use = "flux" }]'
-
-
 ORCH = free_orchestrator(mode='"ai"', models='[{ use = "realvis" }, { use = "flux" }]', secret=SECRET)
-
-
 IMAGE = '"example/runner:v1.0.0"'
-
-
 OTHER = '"example/flux:v1.0.0"'
-
-
 FLUX = '"black-forest-labs/FLUX.1-schnell"'
 
 
@@ -113,8 +102,6 @@ def _worker(first: str | None, second: str | None, **settings: str | None) -> st
 
 
 def test_runner_image_conflict(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Two images for one pipeline.
-    assert rule.errs(_worker(IMAGE, OTHER)) == snapshot
     silent(_worker(IMAGE, IMAGE))
     # Models of two pipelines have an image each.
     silent(_worker(IMAGE, OTHER, pipeline='"image-to-image"'))
@@ -131,17 +118,15 @@ def test_runner_image_conflict(rule: OneRule, snapshot: SnapshotAssertion) -> No
     silent(offchain(ORCH, ai_worker(models=BOTH), apart))
 
 
-ORCH_RUNNER_URL_NOT_HTTP = free_orchestrator(mode='"ai"', models='[{ use = "realvis" }]', secret=SECRET)
+AI_ORCH = free_orchestrator(mode='"ai"', models='[{ use = "realvis" }]', secret=SECRET)
 
 
 def _at(url: str) -> str:
-    return offchain(ORCH_RUNNER_URL_NOT_HTTP, ai_worker(models=f'[{{ use = "realvis", url = "{url}" }}]'), model())
+    return offchain(AI_ORCH, ai_worker(models=f'[{{ use = "realvis", url = "{url}" }}]'), model())
 
 
-def test_runner_url_not_http(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Web socket.
-    assert rule.errs(_at("wss://203.0.113.50:8000")) == snapshot
-    # Http is fine with a port and without.
+def test_runner_url_not_http() -> None:
+    # HTTP is fine with a port and without.
     for url in ("https://203.0.113.50:8000", "https://runner.example.net"):
         assert not has_errors(checked(_at(url)).diagnostics)
     # Address without scheme is refused.
@@ -157,16 +142,12 @@ def _live(**settings: str) -> str:
     return offchain(model(pipeline='"live-video-to-video"', **settings))
 
 
-def test_unknown_live_model(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Misspelt application.
-    assert rule.errs(_live(id='"streamdifusion"')) == snapshot
+def test_unknown_live_model() -> None:
     silent(_live(id='"streamdiffusion"'))
     silent(_live(id='"our-app"', image='"registry.example.net/our-app:v1.2.3"'))
 
 
-def test_unknown_pipeline(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Misspelt pipeline.
-    assert rule.errs(offchain(model(pipeline='"txt-to-image"'))) == snapshot
+def test_unknown_pipeline(rule: OneRule) -> None:
     # Exact spelling is proposed.
     for text in ["Text-To-Image", "text_to_image", "Text to image"]:
         rule.errs(offchain(model(pipeline=f'"{text}"')), 'did you mean "text-to-image"?')

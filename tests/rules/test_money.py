@@ -1,8 +1,6 @@
-"""Rules about money."""
+"""Borders of the rules about prices, caps, tickets and funds: one test for each rule, named as its code."""
 
 from __future__ import annotations
-
-import re
 
 from syrupy.assertion import SnapshotAssertion
 
@@ -27,62 +25,52 @@ from tests.rules.support import (
 )
 
 
-def _with(**amounts: str) -> str:
+def _amounts(**amounts: str) -> str:
     return onchain(wallet(**{key: f'"{amount}"' for key, amount in amounts.items()}), gateway(wallet='"third"'))
 
 
-def test_amount_above_supply(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+def test_amount_above_supply(rule: OneRule) -> None:
     # Deposit in the wrong unit.
-    assert rule.warns(_with(deposit="50000000000 ETH")) == snapshot
-    silent(_with(deposit="50000000000 gwei"))  # as the help says
+    rule.warns(_amounts(deposit="50000000000 ETH"))
+    silent(_amounts(deposit="50000000000 gwei"))  # as the help says
     # Each amount of a wallet.
-    rule.warns(_with(minimum_balance="120000001 ETH"), "minimum_balance")
-    rule.warns(_with(reserve="500000000000000000 ETH"), 'reserve = "500000000000000000 wei"')
-    silent(_with(reserve="120000000 ETH"))
+    rule.warns(_amounts(minimum_balance="120000001 ETH"), "minimum_balance")
+    rule.warns(_amounts(reserve="500000000000000000 ETH"), 'reserve = "500000000000000000 wei"')
+    silent(_amounts(reserve="120000000 ETH"))
 
 
 LISTED = gateway(orchestrators='["orch"]')
 
 
-def _with_deposit_below_face_value(deposit: str, *tables: str, **fleet: str) -> str:
+def _deposit(deposit: str, *tables: str, **fleet: str) -> str:
     return onchain(*(tables or (LISTED, orchestrator())), **fleet).replace(
         'deposit = "0.5 ETH"', f'deposit = "{deposit}"'
     )
 
 
-def test_deposit_below_face_value(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Below the face value at the assumed gas price.
-    assert rule.warns(_with_deposit_below_face_value("0.002 ETH")) == snapshot
+def test_deposit_below_face_value(rule: OneRule) -> None:
     # A deposit of one face value is enough and a wei less is not.
-    silent(_with_deposit_below_face_value("0.003 ETH"))  # the share of a reserve of 0.3 ETH
-    rule.warns(_with_deposit_below_face_value("0.002999999999999999 ETH"), '"0.003 ETH"')
+    silent(_deposit("0.003 ETH"))  # the share of a reserve of 0.3 ETH
+    rule.warns(_deposit("0.002999999999999999 ETH"), '"0.003 ETH"')
     # Multiplier face value and gas price count.
     twice = gateway(orchestrators='["orch"]', tickets="{ deposit_multiplier = 2 }")
-    rule.warns(_with_deposit_below_face_value("0.005 ETH", twice, orchestrator()), '"0.006 ETH"')
-    silent(_with_deposit_below_face_value("0.006 ETH", twice, orchestrator()))
-    silent(_with_deposit_below_face_value("0.002 ETH", LISTED, orchestrator(max_face_value='"0.002 ETH"')))
-    silent(_with_deposit_below_face_value("0.002 ETH", gas_price='"0.015 gwei"'))
+    rule.warns(_deposit("0.005 ETH", twice, orchestrator()), '"0.006 ETH"')
+    silent(_deposit("0.006 ETH", twice, orchestrator()))
+    silent(_deposit("0.002 ETH", LISTED, orchestrator(max_face_value='"0.002 ETH"')))
+    silent(_deposit("0.002 ETH", gas_price='"0.015 gwei"'))
     # Deposit of one ticket value is never enough.
-    rule.errs(_with_deposit_below_face_value("8 gwei"))
-    rule.warns(_with_deposit_below_face_value("8 gwei", gateway(), orchestrator()))
-    rule.warns(_with_deposit_below_face_value("9 gwei"))
+    rule.errs(_deposit("8 gwei"))
+    rule.warns(_deposit("8 gwei", gateway(), orchestrator()))
+    rule.warns(_deposit("9 gwei"))
 
 
 LIST = '["orch"]'
-
-
 DOLLARS = '[rates]\nUSD = "0.00042 ETH"\n'
-
-
 SELLER = orchestrator(mode='"dual"', ai_registry="true", models='[{ use = "realvis" }]')
 
 
 def _video(cap: str, price: str = "1200 wei / pixel", **settings: str) -> str:
     return onchain(gateway(max_price=f'"{cap}"', orchestrators=LIST, **settings), orchestrator(price=f'"{price}"'))
-
-
-def _quiet(text: str) -> None:
-    assert CODE not in printed(text)
 
 
 def test_gateway_cap_far_above_offers(rule: OneRule, snapshot: SnapshotAssertion) -> None:
@@ -112,25 +100,25 @@ def test_gateway_cap_far_above_offers(rule: OneRule, snapshot: SnapshotAssertion
     rule.warns(_video("1224000 wei / pixel"), "1,000 times")
     silent(_video("1223999.999 wei / pixel"))
     # Cap of any and soft caps are meant.
-    _quiet(_video("any"))
-    _quiet(_video("1500 gwei / pixel", ignore_max_price_if_needed="true"))
+    rule.quiet(_video("any"))
+    rule.quiet(_video("1500 gwei / pixel", ignore_max_price_if_needed="true"))
     # Unknown is no finding.
-    _quiet(_video("1500 gwei / pixel", "3 USD / terapixel"))
+    rule.quiet(_video("1500 gwei / pixel", "3 USD / terapixel"))
     rule.warns(_video("1500 gwei / pixel", "3 USD / terapixel") + DOLLARS)
     mixed = orchestrator("other", host='"edge"', wallet='"payer"', price='"3 USD / terapixel"', http='"0.0.0.0:9000"')
-    _quiet(_video("1500 gwei / pixel").replace(LIST, '["orch", "other"]') + mixed)
-    _quiet(_video("1500 gwei / pixel").replace('reserve = "0.3 ETH"\n', ""))
-    _quiet(_video("1500 gwei / pixel", "0 wei / pixel"))
-    _quiet(onchain(gateway(max_price='"1500 gwei / pixel"')))
+    rule.quiet(_video("1500 gwei / pixel").replace(LIST, '["orch", "other"]') + mixed)
+    rule.quiet(_video("1500 gwei / pixel").replace('reserve = "0.3 ETH"\n', ""))
+    rule.quiet(_video("1500 gwei / pixel", "0 wei / pixel"))
+    rule.quiet(onchain(gateway(max_price='"1500 gwei / pixel"')))
     # Only offers that the gateway can buy count.
     dear = orchestrator("dear", host='"edge"', wallet='"payer"', price='"1200 gwei / pixel"', http='"0.0.0.0:9000"')
     text = _video("1500 gwei / pixel") + dear
     rule.warns(text, "the dearest offer, orch")
-    _quiet(text.replace(LIST, '["orch", "dear"]'))
+    rule.quiet(text.replace(LIST, '["orch", "dear"]'))
     # Cap for video and models is compared with the dearest of both.
     node = gateway(mode='"dual"', orchestrators=LIST, max_price='"5000000 wei / pixel"')
     text = onchain(model(price='"4000000 wei / pixel"'), node, SELLER)
-    _quiet(text)
+    rule.quiet(text)
     own = node + 'max_model_prices = { realvis = "4500000 wei / pixel" }\n'
     rule.warns(
         onchain(model(price='"4000000 wei / pixel"'), own, SELLER), "gateway gate pays up to 5000000 wei / pixel"
@@ -150,16 +138,16 @@ def test_gateway_cap_far_above_offers(rule: OneRule, snapshot: SnapshotAssertion
     assert printed(text).count(f"[{rule.code}]") == 1
     assert "signer signer pays up to" in printed(text)
     # Off chain nobody pays.
-    _quiet(_video("1500 gwei / pixel").replace("arbitrum-one-mainnet", "offchain"))
+    rule.quiet(_video("1500 gwei / pixel").replace("arbitrum-one-mainnet", "offchain"))
 
 
 PAYER = gateway(wallet='"third"')
 
 
-def test_gateway_funds_missing(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+def test_gateway_funds_missing(rule: OneRule) -> None:
     # Wallet without a part of its funds.
     for part in ["deposit", "reserve"]:
-        assert rule.errs(onchain(wallet(**{part: None}), PAYER)) == snapshot
+        rule.errs(onchain(wallet(**{part: None}), PAYER))
         rule.errs(onchain(wallet(**{part: '"0 ETH"'}), PAYER), f"a {part} of zero")
         rule.quiet(onchain(wallet(**{part: '"1 wei"'}), PAYER))
         rule.quiet(offchain(wallet(**{part: None}), PAYER))
@@ -175,12 +163,10 @@ def test_gateway_funds_missing(rule: OneRule, snapshot: SnapshotAssertion) -> No
     rule.errs(onchain(wallet(deposit=None), signer(wallet='"third"')), "signer pays from it")
 
 
-def test_gateway_price_unset(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # No cap.
-    assert rule.errs(onchain(gateway(max_price=None))) == snapshot
+def test_gateway_price_unset(rule: OneRule) -> None:
     silent(onchain(gateway(max_price='"1500 wei / pixel"')))
     silent(onchain(gateway(max_price='"any"')))
-    # Offchain nobody pays.
+    # Off chain nobody pays.
     silent(offchain(free_orchestrator(), free_gateway()))
     # Caps of models leave the rest open.
     caps = '{ realvis = "5000 wei / pixel" }'
@@ -189,8 +175,6 @@ def test_gateway_price_unset(rule: OneRule, snapshot: SnapshotAssertion) -> None
 
 
 TWO = gateway("east") + gateway("west", host='"gpu"', http='"127.0.0.1:9935"')
-
-
 ONE_CALLER = '[wallets.payer]\nreward_by = "none"'
 
 
@@ -198,9 +182,8 @@ def _fleet(prices: str) -> str:
     return onchain(TWO, orchestrator(gateway_prices=prices)).replace("[wallets.payer]", ONE_CALLER)
 
 
-def test_gateway_prices_collide(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Two gateways with one wallet.
-    assert rule.errs(_fleet('{ east = "900 wei / pixel", west = "1100 wei / pixel" }')) == snapshot
+def test_gateway_prices_collide(rule: OneRule) -> None:
+    # Gateway and its account.
     account = '"0x1111111111111111111111111111111111111111"'
     rule.errs(_fleet(f'{{ east = "900 wei / pixel", {account} = "1100 wei / pixel" }}'))
     # Prices of a model collide too.
@@ -210,22 +193,14 @@ def test_gateway_prices_collide(rule: OneRule, snapshot: SnapshotAssertion) -> N
     # One price or two equal ones are fine.
     silent(_fleet('{ east = "900 wei / pixel" }'))
     silent(_fleet('{ east = "900 wei / pixel", west = "900000000 wei / megapixel" }'))
-    # Offchain prices have no meaning.
+    # Off chain prices have no meaning.
     prices = '{ east = "900 wei / pixel", west = "1100 wei / pixel" }'
     wallets = onchain(TWO, orchestrator(gateway_prices=prices)).replace('"arbitrum-one-mainnet"', '"offchain"')
     rule.quiet(wallets)
     rule.quiet(offchain())
 
 
-WALLET = (
-    '[wallets.w]\naddress = "0x3333333333333333333333333333333333333333"\nkeystore = "/k"\npassword = { env = "P" }\n'
-)
-
-
 def test_ignored_offchain(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Price and cap.
-    text = offchain(free_orchestrator(price='"1 wei / pixel"'), free_gateway(max_price='"1 wei / pixel"'))
-    assert rule.warns(text) == snapshot
     silent(offchain(free_orchestrator(), free_gateway()))
     # Price of a shared model is fine.
     silent(offchain(model(), free_orchestrator(), free_gateway()))
@@ -240,21 +215,21 @@ def test_ignored_offchain(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     assert rule.warns(text) == snapshot
 
 
-def _fleet_live_payment_interval_too_long(gate: str | None, orch: str | None = None, **settings: str | None) -> str:
+def _paying_each(gate: str | None, orch: str | None = None, **settings: str | None) -> str:
     models = '[{ use = "realvis", warm = true }]'
     buyer = {"mode": '"ai"', "orchestrators": '["orch"]', "live_payment_interval": gate, **settings}
     seller = orchestrator(mode='"ai"', models=models, gpus="[0]", secret=SECRET, live_payment_interval=orch)
     return onchain(model(), gateway(**buyer), seller)
 
 
-def test_live_payment_interval_too_long(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+def test_live_payment_interval_too_long(rule: OneRule) -> None:
     # A gateway whose credit ends before it pays again.
-    assert rule.warns(_fleet_live_payment_interval_too_long('"90s"')) == snapshot
-    rule.warns(_fleet_live_payment_interval_too_long('"1m"'))
-    rule.quiet(_fleet_live_payment_interval_too_long('"90s"').replace('"90s"', '"5s"'))  # as the help says
+    rule.warns(_paying_each('"90s"'))
+    rule.warns(_paying_each('"1m"'))
+    rule.quiet(_paying_each('"90s"').replace('"90s"', '"5s"'))  # as the help says
     # Intervals may differ while the credit lasts.
     for gate, orch in [(None, '"10s"'), ('"30s"', None), ('"59s"', '"5s"'), ('"30s"', '"90s"')]:
-        silent(_fleet_live_payment_interval_too_long(gate, orch))
+        silent(_paying_each(gate, orch))
     # Orchestrators elsewhere have the same credit.
     rule.warns(onchain(gateway(mode='"ai"', discovery='"registry"', live_payment_interval='"2m"')))
     # Video is not paid that way.
@@ -268,7 +243,7 @@ def _face(value: str, **settings: str) -> str:
 
 def test_max_face_value_too_low(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     # Not above the value of a ticket.
-    assert rule.errs(_face("8 gwei")) == snapshot
+    rule.errs(_face("8 gwei"))
     rule.errs(_face("100 gwei", ticket_ev='"100 gwei"'))
     # Not above the cost of redeeming.
     assert rule.warns(_face("60000 gwei")) == snapshot
@@ -285,7 +260,7 @@ def test_max_face_value_too_low(rule: OneRule, snapshot: SnapshotAssertion) -> N
 
 def test_max_gas_price_too_low(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     # Below the lowest of the node.
-    assert rule.errs(onchain(orchestrator(min_gas_price='"2 gwei"', max_gas_price='"1 gwei"'))) == snapshot
+    rule.errs(onchain(orchestrator(min_gas_price='"2 gwei"', max_gas_price='"1 gwei"')))
     silent(onchain(orchestrator(min_gas_price='"2 gwei"', max_gas_price='"2 gwei"')))
     # Below the gas price of the chain.
     assert rule.warns(onchain(gateway(max_gas_price='"0.049 gwei"'))) == snapshot
@@ -299,31 +274,24 @@ def test_max_gas_price_too_low(rule: OneRule, snapshot: SnapshotAssertion) -> No
     rule.quiet(text)
 
 
-SELLER_MINIMUM_BALANCE_LOW = orchestrator(wallet='"third"')
+EARNING = orchestrator(wallet='"third"')
 
 
 def test_minimum_balance_low(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # No minimum balance.
-    assert rule.warns(onchain(wallet(minimum_balance=None), SELLER_MINIMUM_BALANCE_LOW)) == snapshot
     # Less than recommended.
     low = wallet(minimum_balance='"0.019999999999999999 ETH"')
-    assert rule.warns(onchain(low, SELLER_MINIMUM_BALANCE_LOW)) == snapshot
-    silent(onchain(wallet(minimum_balance='"0.02 ETH"'), SELLER_MINIMUM_BALANCE_LOW))
-    # Wallet that nobody holds and offchain wallets need none.
+    assert rule.warns(onchain(low, EARNING)) == snapshot
+    silent(onchain(wallet(minimum_balance='"0.02 ETH"'), EARNING))
+    # Wallet that nobody holds and off chain wallets need none.
     silent(onchain(wallet(minimum_balance=None)))
-    rule.quiet(offchain(wallet(minimum_balance=None), SELLER_MINIMUM_BALANCE_LOW))
+    rule.quiet(offchain(wallet(minimum_balance=None), EARNING))
 
 
 SPECIAL = '[{ use = "realvis", gateway_prices = { gate = "3000 wei / pixel" } }]'
-
-
 GATE = gateway(mode='"ai"', discovery='"ai-registry"', max_price='"9000 wei / pixel"')
 
 
-def test_model_gateway_price_on_worker(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Orchestrator that runs the model.
-    orch = orchestrator(mode='"ai"', models=SPECIAL, gpus="[0]", secret=SECRET)
-    assert rule.errs(onchain(GATE, orch, model())) == snapshot
+def test_model_gateway_price_on_worker(rule: OneRule) -> None:
     # Remote workers run it.
     orch = orchestrator(mode='"ai"', models=SPECIAL, secret=SECRET)
     silent(onchain(GATE, orch, ai_worker(), model()))
@@ -332,10 +300,8 @@ def test_model_gateway_price_on_worker(rule: OneRule, snapshot: SnapshotAssertio
     rule.errs(onchain(GATE, orch, ai_worker(models=SPECIAL), model()), "in the orchestrator")
 
 
-TWO_MODEL_NOBODY_SELLS = model() + model("other", id='"Org/Other"')
-
-
-SELLER_MODEL_NOBODY_SELLS = orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
+TWO_MODELS = model() + model("other", id='"Org/Other"')
+ONE_SOLD = orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
 
 
 def _buyer(**settings: str) -> str:
@@ -343,28 +309,26 @@ def _buyer(**settings: str) -> str:
 
 
 def test_model_nobody_sells(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Model that no orchestrator offers.
-    assert rule.warns(onchain(TWO_MODEL_NOBODY_SELLS, _buyer(), SELLER_MODEL_NOBODY_SELLS)) == snapshot
     both = '[{ use = "realvis" }, { use = "other" }]'
-    silent(onchain(TWO_MODEL_NOBODY_SELLS, _buyer(), orchestrator(mode='"dual"', models=both)))
+    silent(onchain(TWO_MODELS, _buyer(), orchestrator(mode='"dual"', models=both)))
     # Second name of an offered model is fine.
-    silent(onchain(model(), model("alias"), _buyer(), SELLER_MODEL_NOBODY_SELLS))
+    silent(onchain(model(), model("alias"), _buyer(), ONE_SOLD))
     # Gateway that searches may find the model outside.
     text = onchain(
-        TWO_MODEL_NOBODY_SELLS,
+        TWO_MODELS,
         _buyer(max_model_prices='{ other = "9000 wei / pixel" }').replace(LIST, "[]"),
-        SELLER_MODEL_NOBODY_SELLS,
+        ONE_SOLD,
     )
     rule.quiet(text)
     # Fleet without AI gateways or orchestrators may keep spare models.
-    rule.quiet(onchain(TWO_MODEL_NOBODY_SELLS, gateway(), SELLER_MODEL_NOBODY_SELLS))
-    rule.quiet(onchain(TWO_MODEL_NOBODY_SELLS, _buyer(), orchestrator()))
+    rule.quiet(onchain(TWO_MODELS, gateway(), ONE_SOLD))
+    rule.quiet(onchain(TWO_MODELS, _buyer(), orchestrator()))
     # Cap for a model that the list lacks.
     dear = orchestrator(
         "second", mode='"dual"', host='"edge"', wallet='"payer"', models='[{ use = "other" }]', http='"0.0.0.0:9000"'
     )
     caps = '{ realvis = "9000 wei / pixel", other = "9000 wei / pixel" }'
-    text = onchain(TWO_MODEL_NOBODY_SELLS, _buyer(max_model_prices=caps), SELLER_MODEL_NOBODY_SELLS, dear)
+    text = onchain(TWO_MODELS, _buyer(max_model_prices=caps), ONE_SOLD, dear)
     assert rule.warns(text) == snapshot
     rule.quiet(text.replace('["orch"]', '["orch", "second"]'))
 
@@ -377,11 +341,10 @@ def _seller(name: str = "orch", /, **settings: str | None) -> str:
 
 
 def test_model_price_unset(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # No price of its own.
-    assert rule.warns(onchain(_seller(), model(price=None))) == snapshot
     # One repair for several orchestrators.
     text = onchain(_seller(), _seller("orch-2", cli='"127.0.0.1:7936"', service='"x.example.net:9"'), model(price=None))
     rule.warns(text, "so 2 orchestrators sell it at their base prices")
+    # A price at the model or at its use.
     rule.quiet(onchain(_seller(), model()))
     use = '[{ use = "realvis", price = "1200 wei / pixel" }]'
     rule.quiet(onchain(_seller(models=use), model(price=None)))
@@ -402,8 +365,6 @@ CAP = gateway(max_price='"1500 wei / pixel"')
 
 
 def test_orchestrator_price_nobody_pays(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # One of two is too expensive.
-    assert rule.warns(_two(CAP)) == snapshot
     # Price at the cap is too much and what the help says is not.
     assert rule.warns(_two(CAP, dear='"1500 wei / pixel"')) == snapshot
     silent(_two(CAP, dear='"1470 wei / pixel"'))
@@ -416,6 +377,7 @@ def test_orchestrator_price_nobody_pays(rule: OneRule, snapshot: SnapshotAsserti
     small, _, rest = text.rpartition('reserve = "0.3 ETH"')
     rule.warns(f'{small}reserve = "0.03 ETH"{rest}', "1519 wei / pixel")
     rule.warns(text, "1568 wei / pixel")
+    # Fleet without gateways says nothing.
     silent(_two())
     # Gateway that lists somebody else is no buyer.
     silent(_two(gateway(max_price='"1500 wei / pixel"', orchestrators='["orch"]')))
@@ -467,10 +429,8 @@ AI = {"mode": '"ai"', "secret": SECRET, "models": '[{ use = "realvis" }]'}
 
 
 def test_orchestrator_price_unset(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # No price for video.
-    assert rule.errs(onchain(orchestrator(price=None))) == snapshot
     silent(onchain(orchestrator()))
-    # Offchain nobody pays.
+    # Off chain nobody pays.
     silent(offchain(free_orchestrator()))
     # With a price or without a chain it is fine.
     silent(renting())
@@ -482,6 +442,7 @@ def test_orchestrator_price_unset(rule: OneRule, snapshot: SnapshotAssertion) ->
     rule.quiet(onchain(model(price=None), orchestrator(**AI)))
     use = '[{ use = "realvis", price = "4000 wei / pixel" }]'
     silent(onchain(model(price=None), orchestrator(price=None, **{**AI, "models": use})))
+    # Base price of zero is none for models.
     text = onchain(model(price=None), orchestrator(price='"0 wei / pixel"', **AI))
     rule.errs(text, "model realvis")
     # Remote AI work needs a base price.
@@ -491,32 +452,26 @@ def test_orchestrator_price_unset(rule: OneRule, snapshot: SnapshotAssertion) ->
     assert rule.errs(renting(runner(price=None), rates=False)) == snapshot
 
 
-SELLER_PAYMENT_HOLDS_TOO_LITTLE = {
+SELLING = {
     "mode": '"ai"',
     "models": '[{ use = "realvis" }]',
     "ai_registry": "true",
     "secret": SECRET,
 }
-
-
 LIVE = {"pipeline": '"live-video-to-video"', "id": '"noop"'}
 
 
 def _image(price: str, buyer: str = "", **settings: str) -> str:
     listing = buyer or gateway(mode='"ai"', orchestrators='["orch"]')
-    return onchain(model(price=f'"{price}"'), listing, orchestrator(**{**SELLER_PAYMENT_HOLDS_TOO_LITTLE, **settings}))
+    return onchain(model(price=f'"{price}"'), listing, orchestrator(**{**SELLING, **settings}))
 
 
 def _live(price: str, buyer: str = "", **settings: str) -> str:
     listing = buyer or gateway(mode='"ai"', orchestrators='["orch"]')
-    return onchain(
-        model(price=f'"{price}"', **LIVE), listing, orchestrator(**{**SELLER_PAYMENT_HOLDS_TOO_LITTLE, **settings})
-    )
+    return onchain(model(price=f'"{price}"', **LIVE), listing, orchestrator(**{**SELLING, **settings}))
 
 
 def test_payment_holds_too_little(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Image at a common price.
-    assert rule.warns(_image("12882811 wei / pixel")) == snapshot
     # What the help says is enough.
     rule.warns(_image("12882811 wei / pixel"), 'ticket_ev = "23 gwei"')
     silent(_image("12882811 wei / pixel", ticket_ev='"23 gwei"'))
@@ -551,25 +506,23 @@ def test_payment_holds_too_little(rule: OneRule, snapshot: SnapshotAssertion) ->
     assert flagged(text, "gateway-price-admits-nobody")
     rule.warns(_live("2894 wei / pixel", low))  # nothing is bought, so nothing is certain
     # A payer with default settings stands where nobody asks.
-    image = onchain(model(price='"12882811 wei / pixel"'), orchestrator(**SELLER_PAYMENT_HOLDS_TOO_LITTLE))
+    image = onchain(model(price='"12882811 wei / pixel"'), orchestrator(**SELLING))
     rule.warns(
         image, "but one payment of a gateway with default settings holds only 4800 gwei", 'ticket_ev = "23 gwei"'
     )
     silent(image.replace("[orchestrators.orch]", '[orchestrators.orch]\nticket_ev = "23 gwei"'))
     live = onchain(
         model(price='"483 wei / pixel"', **LIVE),
-        orchestrator(**SELLER_PAYMENT_HOLDS_TOO_LITTLE, auto_adjust_price="false"),
+        orchestrator(**SELLING, auto_adjust_price="false"),
     )
     assert "but one payment of a signer with default settings holds only 800 gwei" in rule.printed(live)
     silent(live.replace("483 wei", "482 wei"))
     # No help proposes what a payer with default settings refuses.
-    dear = onchain(model(price='"30000000 wei / pixel"'), orchestrator(**SELLER_PAYMENT_HOLDS_TOO_LITTLE))
+    dear = onchain(model(price='"30000000 wei / pixel"'), orchestrator(**SELLING))
     rule.warns(dear, "no ticket_ev that payers with default settings accept is enough")
 
 
-def test_price_currency_unknown(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Currency without a feed.
-    assert rule.errs(onchain(orchestrator(price='"0.38 EUR / terapixel"'))) == snapshot
+def test_price_currency_unknown(rule: OneRule) -> None:
     silent(onchain(orchestrator(price='"0.41 USD / terapixel"')))
     feed = '"0x4444444444444444444444444444444444444444"'
     silent(onchain(orchestrator(price='"0.38 EUR / terapixel"', price_feed=feed)))
@@ -589,8 +542,6 @@ def test_price_currency_unknown(rule: OneRule, snapshot: SnapshotAssertion) -> N
 
 
 def test_price_out_of_range(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # More than the node can send.
-    assert rule.errs(onchain(orchestrator(price='"1 ETH / pixel"'))) == snapshot
     # Largest price is fine.
     silent(onchain(orchestrator(price='"9223372036854775 wei / pixel"')))
     rule.errs(onchain(orchestrator(price='"9223372036854776 wei / pixel"')))
@@ -605,9 +556,10 @@ def test_price_out_of_range(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     rule.errs(onchain(price, '[rates]\nUSD = "0.00042 ETH"\n'))
     # Less than a thousandth of a wei.
     assert rule.warns(onchain(orchestrator(price='"990 wei / megapixel"'))) == snapshot
+    # A thousandth of a wei is fine.
     silent(onchain(orchestrator(price='"991 wei / megapixel"')))
     silent(onchain(orchestrator(price='"990 wei / megapixel"', auto_adjust_price="false")))
-    # Offchain prices have no meaning.
+    # Off chain prices have no meaning.
     rule.quiet(offchain(free_orchestrator(price='"1 wei / megapixel"')))
     # Other currencies are not known without a rate.
     price = orchestrator(price='"0.000002 USD / terapixel"')
@@ -623,97 +575,86 @@ def test_price_out_of_range(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     rule.warns(onchain(orchestrator(gateway_prices=special)))
 
 
-DOLLARS_RATE_MISSING = '"0.41 USD / terapixel"'
+IN_DOLLARS = '"0.41 USD / terapixel"'
 
 
-def test_rate_missing(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+def test_rate_missing(rule: OneRule) -> None:
     # A price in dollars and a cap in wei.
-    text = onchain(
-        gateway(max_price='"1500 wei / pixel"', discovery='"registry"'), orchestrator(price=DOLLARS_RATE_MISSING)
-    )
-    assert rule.warns(text) == snapshot
+    text = onchain(gateway(max_price='"1500 wei / pixel"', discovery='"registry"'), orchestrator(price=IN_DOLLARS))
+    rule.warns(text)
     silent(
         onchain(
             '[rates]\nUSD = "0.00042 ETH"\n',
             gateway(max_price='"1500 wei / pixel"'),
-            orchestrator(price=DOLLARS_RATE_MISSING),
+            orchestrator(price=IN_DOLLARS),
         )
     )
     # A cap in dollars and a price in wei.
-    rule.warns(onchain(gateway(max_price=DOLLARS_RATE_MISSING), orchestrator()))
+    rule.warns(onchain(gateway(max_price=IN_DOLLARS), orchestrator()))
     # One currency needs no rate.
-    silent(onchain(gateway(max_price='"0.42 USD / terapixel"'), orchestrator(price=DOLLARS_RATE_MISSING)))
-    silent(onchain(gateway(), orchestrator(price=DOLLARS_RATE_MISSING)))
+    silent(onchain(gateway(max_price='"0.42 USD / terapixel"'), orchestrator(price=IN_DOLLARS)))
+    silent(onchain(gateway(), orchestrator(price=IN_DOLLARS)))
 
 
 RATES = '[rates]\nUSD = "0.00042 ETH"\n'
 
 
-def test_rate_unused(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Name of the currency is misspelt.
-    text = onchain(RATES.replace("USD", "USDC"), orchestrator(price='"0.41 USD / terapixel"'))
-    assert rule.warns(text) == snapshot
+def test_rate_unused(rule: OneRule) -> None:
     # Rate of a price or a cap is fine.
     silent(onchain(RATES, orchestrator(price='"0.41 USD / terapixel"')))
     silent(onchain(RATES, gateway(max_price='"0.41 USD / terapixel"')))
     silent(onchain(RATES, gateway(max_model_prices='{ upscale = "0.41 USD / terapixel" }')))
-    # Offchain no rate counts.
+    # Off chain no rate counts.
     rule.warns(offchain(RATES), "off-chain prices have no effect")
     # Ether has no rate and a rate is not zero.
     assert "is not a currency that can have a rate" in printed(onchain(RATES.replace("USD", "ETH")))
     assert "a currency cannot be worth zero" in printed(onchain(RATES.replace("0.00042", "0")))
 
 
-def _with_reserve_backs_no_ticket(reserve: str, *tables: str, **fleet: str) -> str:
+def _backed_by(reserve: str, *tables: str, **fleet: str) -> str:
     return onchain(*(tables or (LISTED, orchestrator())), **fleet).replace(
         'reserve = "0.3 ETH"', f'reserve = "{reserve}"'
     )
 
 
-def test_reserve_backs_no_ticket(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Too small at the assumed gas price.
-    assert rule.warns(_with_reserve_backs_no_ticket("0.005 ETH")) == snapshot
+def test_reserve_backs_no_ticket(rule: OneRule) -> None:
     # What the help says is enough and the last wei counts.
-    rule.warns(_with_reserve_backs_no_ticket("0.005 ETH"), '"0.0061 ETH"')
-    silent(_with_reserve_backs_no_ticket("0.0061 ETH"))
-    at_cost = _with_reserve_backs_no_ticket("0.006 ETH")  # 100 x the 0.00006 ETH of redeeming at 0.05 gwei
+    rule.warns(_backed_by("0.005 ETH"), '"0.0061 ETH"')
+    silent(_backed_by("0.0061 ETH"))
+    at_cost = _backed_by("0.006 ETH")  # 100 x the 0.00006 ETH of redeeming at 0.05 gwei
     rule.quiet(at_cost)
     assert "tickets-not-redeemed" in printed(at_cost)
-    rule.warns(_with_reserve_backs_no_ticket("0.0059999999999999 ETH"))
+    rule.warns(_backed_by("0.0059999999999999 ETH"))
     # Gas price and lowest gas price count.
-    silent(_with_reserve_backs_no_ticket("0.005 ETH", gas_price='"0.04 gwei"'))
-    rule.warns(_with_reserve_backs_no_ticket("0.3 ETH", gas_price='"2.6 gwei"'))
+    silent(_backed_by("0.005 ETH", gas_price='"0.04 gwei"'))
+    rule.warns(_backed_by("0.3 ETH", gas_price='"2.6 gwei"'))
     dear = orchestrator(min_gas_price='"2.6 gwei"')
-    rule.warns(_with_reserve_backs_no_ticket("0.3 ETH", LISTED, dear), "0.32 ETH")
+    rule.warns(_backed_by("0.3 ETH", LISTED, dear), "0.32 ETH")
     # Reserve below one ticket is an error whatever the chain does.
     rich = orchestrator(ticket_ev='"100 gwei"')
-    rule.errs(_with_reserve_backs_no_ticket("100 gwei", LISTED, rich))
-    rule.warns(_with_reserve_backs_no_ticket("100 gwei", gateway(), rich))
-    rule.errs(_with_reserve_backs_no_ticket("1199 gwei"))  # redeeming at 0.001 gwei, were there one orchestrator alone
-    rule.warns(_with_reserve_backs_no_ticket("1200 gwei"))
+    rule.errs(_backed_by("100 gwei", LISTED, rich))
+    rule.warns(_backed_by("100 gwei", gateway(), rich))
+    rule.errs(_backed_by("1199 gwei"))  # redeeming at 0.001 gwei, were there one orchestrator alone
+    rule.warns(_backed_by("1200 gwei"))
     # Reserve of a signer counts.
     behind = gateway(wallet=None, max_price=None, mode='"ai"', orchestrators='["orch"]')
     behind += 'remote_signer = { signer = "signer" }\n'
     live = model(pipeline='"live-video-to-video"', id='"scope"')
     seller = orchestrator(mode='"ai"', gpus="[0]", models='[{ use = "realvis" }]')
-    text = _with_reserve_backs_no_ticket("0.005 ETH", live, behind, signer(max_price='"any"'), seller)
+    text = _backed_by("0.005 ETH", live, behind, signer(max_price='"any"'), seller)
     assert "wallet payer" in rule.printed(text)
     # No tickets no warning.
-    rule.quiet(_with_reserve_backs_no_ticket("0.005 ETH", LISTED, orchestrator(price='"0 wei / pixel"')))
+    rule.quiet(_backed_by("0.005 ETH", LISTED, orchestrator(price='"0 wei / pixel"')))
     blocked = gateway(selection='{ blocked = ["0x2222222222222222222222222222222222222222"] }')
     rule.warns(
-        _with_reserve_backs_no_ticket("0.005 ETH", blocked, orchestrator()),
-        "ticket of an orchestrator with default settings",
+        _backed_by("0.005 ETH", blocked, orchestrator()), "ticket of an orchestrator with default settings"
     )  # nobody here sells to it, but it may find others
 
 
-def _live_ticket_pays_far_ahead(price: str, ticket_ev: str | None = None, **settings: str | None) -> str:
+def _live_for(price: str, ticket_ev: str | None = None, **settings: str | None) -> str:
     selling = {"mode": '"ai"', "models": '[{ use = "realvis" }]', "gpus": "[0]", "secret": SECRET, **settings}
     priced = model(price=f'"{price} wei / pixel"', pipeline='"live-video-to-video"', id='"noop"')
     return onchain(priced, orchestrator(ticket_ev=ticket_ev and f'"{ticket_ev}"', **selling))
-
-
-CHEAP = [("0.001", None), ("4.7", None), ("1", "2 gwei"), ("99", "2900 gwei")]
 
 
 def test_ticket_pays_far_ahead(rule: OneRule, snapshot: SnapshotAssertion) -> None:
@@ -726,16 +667,12 @@ def test_ticket_pays_far_ahead(rule: OneRule, snapshot: SnapshotAssertion) -> No
     rule.warns(renting(runner(), ticket_ev='"666666666661 wei"'))
     # Live video counts also without a payer in the spec.
     plain = {"auto_adjust_price": "false"}
-    silent(
-        _live_ticket_pays_far_ahead("4.83", **plain)
-    )  # 60 s of it cost 8012390400 wei, and a ticket is worth 8 gwei by default
-    rule.warns(_live_ticket_pays_far_ahead("4.7", **plain), "pays for 1m1s of live AI video")
+    silent(_live_for("4.83", **plain))  # 60 s of it cost 8012390400 wei, and a ticket is worth 8 gwei by default
+    rule.warns(_live_for("4.7", **plain), "pays for 1m1s of live AI video")
     # What the help says brings nothing new.
-    for price, ticket_ev in CHEAP:
-        told = rule.warns(_live_ticket_pays_far_ahead(price, ticket_ev))
-        found = re.search(r'ticket_ev = "([^"]+)"', told.rpartition("help")[2])
-        assert found is not None
-        silent(_live_ticket_pays_far_ahead(price, found[1]))
+    for price, ticket_ev in [("0.001", None), ("4.7", None), ("1", "2 gwei"), ("99", "2900 gwei")]:
+        advice = rule.warns(_live_for(price, ticket_ev)).rpartition("help")[2]
+        silent(_live_for(price, advice.partition('ticket_ev = "')[2].partition('"')[0]))
     # A cheap and a dear one: a ticket for the cheap one alone is too small for the dear one.
     cheap, dear = runner(price='"0.01 USD / hour"'), runner("dear", port="8990", price='"1 USD / hour"')
     found = rule.printed(renting(cheap, dear, runners='["echo", "dear"]', ticket_ev='"100 gwei"'))
@@ -754,7 +691,7 @@ def _worth(value: str, buyer: str = LISTED) -> str:
 
 def test_ticket_value_above_limit(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     # Value that equals the bound is refused by rounding.
-    assert rule.errs(_worth("3000 gwei")) == snapshot
+    rule.errs(_worth("3000 gwei"))
     silent(_worth("2999.999999999 gwei"))
     # Bound of one ticket and of a payment.
     strict = gateway(orchestrators='["orch"]', tickets='{ max_ev = "100 gwei" }')
@@ -763,6 +700,7 @@ def test_ticket_value_above_limit(rule: OneRule, snapshot: SnapshotAssertion) ->
     whole = gateway(orchestrators='["orch"]', tickets='{ max_total_ev = "100 gwei" }')
     rule.errs(_worth("100 gwei", whole), "allows for a payment")
     silent(_worth("99 gwei", whole))
+    # Bounds of zero refuse every ticket.
     nothing = gateway(orchestrators='["orch"]', tickets='{ max_ev = "0 wei" }')
     rule.errs(_worth("8 gwei", nothing), 'raise tickets.max_ev of gate to "8.800000001 gwei"')
     # Gateway that searches may find others.
@@ -790,9 +728,7 @@ def test_ticket_value_above_limit(rule: OneRule, snapshot: SnapshotAssertion) ->
     silent(onchain(gateway(orchestrators='["orch"]', tickets=strict), orchestrator(ticket_ev='"7 gwei"')))
 
 
-def test_ticket_value_zero(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # No ticket can be made.
-    assert rule.errs(onchain(gateway(), orchestrator(ticket_ev='"0 wei"'))) == snapshot
+def test_ticket_value_zero() -> None:
     # The default and one gwei are fine.
     silent(onchain(gateway(), orchestrator()))
     silent(onchain(gateway(), orchestrator(ticket_ev='"1 gwei"')))
@@ -803,9 +739,7 @@ def _reserve(reserve: str, gas: str = "5 gwei", **settings: str) -> str:
     return text.replace('reserve = "0.3 ETH"', f'reserve = "{reserve}"')
 
 
-def test_tickets_not_redeemed(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Above 3 gwei tickets are issued and not redeemed.
-    assert rule.warns(_reserve("0.4 ETH")) == snapshot
+def test_tickets_not_redeemed(rule: OneRule) -> None:
     # What the help says is enough and the cost itself is not.
     rule.warns(_reserve("0.6 ETH"), '"0.61 ETH"')
     silent(_reserve("0.61 ETH"))
@@ -820,8 +754,6 @@ def test_tickets_not_redeemed(rule: OneRule, snapshot: SnapshotAssertion) -> Non
 
 
 def test_zero_price(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Base price of zero.
-    assert rule.warns(onchain(orchestrator(price='"0 wei / pixel"'))) == snapshot
     silent(onchain(orchestrator()))
     # Silence with a reason is heard.
     silence = '[silences.accepted]\ncode = "zero-price"\nreason = "a test network of ours"\n'
@@ -840,7 +772,7 @@ def test_zero_price(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     two = seller.replace('[{ use = "realvis" }]', '[{ use = "realvis" }, { use = "other" }]')
     text = onchain(model(price='"5 wei / pixel"'), two, '[models.other]\npipeline = "llm"\nid = "a/b"\n')
     rule.warns(text, "works for nothing")
-    # Base price of zero is fine where ai workers run only models with a price.
+    # Base price of zero is fine where AI workers run only models with a price.
     seller = orchestrator(mode='"ai"', price='"0 wei / pixel"', secret=SECRET, models='[{ use = "realvis" }]')
     more = (model(price='"5 wei / pixel"'), '[models.other]\npipeline = "llm"\nid = "a/b"\n')
     worker = ai_worker(host='"gpu"', gpus="[0]", models='[{ use = "realvis" }]')

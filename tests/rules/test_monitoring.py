@@ -1,4 +1,4 @@
-"""Rules about monitoring."""
+"""Borders of the rules about metrics, alerts and dashboards: one test for each rule, named as its code."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tests.rules.support import (
 )
 
 
-def test_alerts_reach_nobody(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+def test_alerts_reach_nobody(rule: OneRule) -> None:
     # Nobody is told.
     orch = free_orchestrator(monitor="true")
-    assert rule.warns(offchain(orch, '[monitoring]\nhost = "gpu"\n')) == snapshot
+    rule.warns(offchain(orch, '[monitoring]\nhost = "gpu"\n'))
     silent(offchain(orch, '[monitoring]\nhost = "gpu"\nalertmanagers = ["203.0.113.10:9093"]\n'))
     # Who only serves metrics asked for no alerts.
     for table in ("", "[monitoring]\n"):
@@ -45,9 +45,7 @@ def spec(project: str) -> str:
     return offchain(free_gateway(), free_orchestrator(), PROJECT + project)
 
 
-def test_grafana_without_password(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Open to others.
-    assert rule.errs(spec('grafana = "203.0.113.10:3000"\n')) == snapshot
+def test_grafana_without_password() -> None:
     # Loopback and a password are fine.
     silent(spec('grafana = "[::1]:3000"\n'))
     password = 'grafana_password = { host_file = "/etc/fleetc-monitoring/grafana-password" }\n'
@@ -55,19 +53,15 @@ def test_grafana_without_password(rule: OneRule, snapshot: SnapshotAssertion) ->
 
 
 FLEET = (free_gateway(monitor="true"), free_orchestrator(monitor="true"))
-
-
 HOOK = 'webhook = { host_file = "/etc/fleetc-monitoring/webhook" }\n'
 
 
-def spec_metrics_out_of_reach(project: str = "", monitoring: str = "") -> str:
+def watched(project: str = "", monitoring: str = "") -> str:
     tables = f'[monitoring]\nhost = "edge"\n{monitoring}\n[monitoring.project]\n{project}{HOOK}'
     return offchain(free_gateway(), free_orchestrator(), tables)
 
 
 def test_metrics_out_of_reach(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Two hosts and no word of prometheus.
-    assert rule.warns(offchain(*FLEET)) == snapshot
     # Table that does not say where is not enough.
     rule.warns(offchain(FLEET[0], free_orchestrator(), "[monitoring]\n"), "1 node:")
     # Host or receiver is fine.
@@ -81,15 +75,14 @@ def test_metrics_out_of_reach(rule: OneRule, snapshot: SnapshotAssertion) -> Non
     # Nodes without metrics are fine.
     silent(offchain(free_gateway(), free_orchestrator()))
     # Loopback.
-    assert rule.errs(spec_metrics_out_of_reach()) == snapshot
+    assert rule.errs(watched()) == snapshot
     # Loopback that is written.
     rule.errs(
-        spec_metrics_out_of_reach('prometheus = "127.0.0.1:9191"\n'),
-        'write prometheus = "203.0.113.10:9191" in monitoring.project',
+        watched('prometheus = "127.0.0.1:9191"\n'), 'write prometheus = "203.0.113.10:9191" in monitoring.project'
     )
     # Open listener and a receiver in front are fine.
-    silent(spec_metrics_out_of_reach('prometheus = "0.0.0.0:9090"\n'))
-    silent(spec_metrics_out_of_reach(monitoring='receiver = "https://watch.example.net/api/v1/write"\n'))
+    silent(watched('prometheus = "0.0.0.0:9090"\n'))
+    silent(watched(monitoring='receiver = "https://watch.example.net/api/v1/write"\n'))
     # Fleet of one host has no agents.
     one = offchain(
         free_gateway(), free_orchestrator(host='"edge"', http='"0.0.0.0:8936"'), f"[monitoring.project]\n{HOOK}"
@@ -101,9 +94,7 @@ def test_metrics_out_of_reach(rule: OneRule, snapshot: SnapshotAssertion) -> Non
 NODES = (free_gateway(), free_orchestrator())
 
 
-def test_monitoring_project_without_host(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Two hosts and none is named.
-    assert rule.errs(offchain(*NODES, f"[monitoring.project]\n{HOOK}")) == snapshot
+def test_monitoring_project_without_host(rule: OneRule) -> None:
     # Prometheus elsewhere needs agents alone.
     elsewhere = (
         '[monitoring]\nreceiver = "https://watch.example.net/api/v1/write"\nalertmanagers = ["203.0.113.5:9093"]\n'
@@ -113,8 +104,6 @@ def test_monitoring_project_without_host(rule: OneRule, snapshot: SnapshotAssert
 
 
 TURN = '{ user = { env = "TURN_USER" }, password = { env = "TURN_PASSWORD" }, address = "203.0.113.20" }'
-
-
 ACCOUNT = 'id = "stage-1", address = "0x1111111111111111111111111111111111111111"'
 
 
@@ -125,7 +114,7 @@ def _slots(count: int, more: str = "", turn: str | None = TURN) -> str:
 
 def test_too_many_monitored_services(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     # Thirteen slots.
-    assert rule.errs(_slots(13)) == snapshot
+    rule.errs(_slots(13))
     rule.errs(_slots(13, turn=None), "26 services")
     # Written list.
     names = ", ".join(f'"service-{index}"' for index in range(26))

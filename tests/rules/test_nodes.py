@@ -1,13 +1,14 @@
-"""Rules about nodes."""
+"""Borders of the rules about settings of nodes: one test for each rule, named as its code."""
 
 from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
 from tests.rules.support import (
-    SECRET,
     OneRule,
+    ai_dispatcher,
     ai_worker,
+    dispatcher,
     free_gateway,
     free_orchestrator,
     gateway,
@@ -25,17 +26,6 @@ OTHER = 'http = "127.0.0.1:9935"\n'
 
 
 def test_data_dir_used_twice(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Same directory.
-    one = free_gateway(data_dir='"/srv/node"')
-    assert (
-        rule.errs(
-            offchain(
-                one,
-                free_orchestrator(host='"edge"', data_dir='"/srv/node"'),
-            )
-        )
-        == snapshot
-    )
     silent(offchain(free_gateway(http='"127.0.0.1:9935"'), free_orchestrator(host='"edge"')))
     # Directory with the same beginning is another one.
     second = free_gateway(data_dir='"/var/lib/livepeer/orch-2"', http='"127.0.0.1:9935"')
@@ -66,8 +56,6 @@ KAFKA = 'broker = "kafka.example.net:9092", topic = "events"'
 
 
 def test_kafka_settings_unused(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Events of a signer without metrics.
-    assert rule.warns(onchain(signer(kafka=f"{{ {KAFKA} }}"))) == snapshot
     # Half a login.
     user = f'{{ {KAFKA}, user = "fleet" }}'
     password = f'{{ {KAFKA}, password = {{ env = "KAFKA_PASSWORD" }} }}'
@@ -78,16 +66,11 @@ def test_kafka_settings_unused(rule: OneRule, snapshot: SnapshotAssertion) -> No
     rule.quiet(onchain(gateway(kafka=kafka, monitor="true")))
 
 
-ORCH = free_orchestrator(host='"edge"', secret=SECRET)
-
-
-SELLER = free_orchestrator(mode='"dual"', host='"edge"', secret=SECRET, models='[{ use = "realvis" }]')
+SELLER = ai_dispatcher()
 
 
 def test_listed_twice(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Id twice.
-    assert rule.errs(offchain(ORCH, transcoder(gpus="[1, 0, 1]"))) == snapshot
-    silent(offchain(ORCH, transcoder(gpus="[1, 0]")))
+    silent(offchain(dispatcher(), transcoder(gpus="[1, 0]")))
     silent(renting())
     models = '[{ use = "realvis", warm = true }, { use = "realvis", warm = true }]'
     silent(offchain(model(), SELLER, ai_worker(models=models, gpus="[0, 1]")))
@@ -109,9 +92,7 @@ def _with(variables: str) -> str:
     return offchain(free_gateway(environment=variables), free_orchestrator())
 
 
-def test_media_variable_invalid(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Address without port.
-    assert rule.errs(_with('{ LIVE_AI_WHIP_ADDR = "0.0.0.0" }')) == snapshot
+def test_media_variable_invalid(rule: OneRule) -> None:
     # Limit that is no positive number.
     for text in ["0", "-1", "five", "1.5", " 5"]:
         rule.errs(_with(f'{{ LIVE_AI_WHEP_MAX_SESSIONS = "{text}" }}'), "unlimited")
@@ -128,12 +109,6 @@ def test_media_variable_invalid(rule: OneRule, snapshot: SnapshotAssertion) -> N
         rule.errs(_with(f'{{ LIVE_AI_WHEP_ADDR = "{text}" }}'))
 
 
-def test_needed_node_out(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Last seller.
-    out = '{ until = 2027-01-31, reason = "new power supply" }'
-    assert rule.errs(offchain(free_orchestrator(out=out), free_gateway())) == snapshot
-
-
 FEED = 'performance_url = "https://scores.example.net/stats"'
 
 
@@ -141,9 +116,7 @@ def _fleet(*settings: str) -> str:
     return offchain(free_orchestrator(), free_gateway(selection=f"{{ {', '.join(settings)} }}"))
 
 
-def test_performance_score_unused(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # A bound without a feed.
-    assert rule.warns(_fleet('min_performance = "0.8"')) == snapshot
+def test_performance_score_unused(rule: OneRule) -> None:
     # A feed without a region.
     rule.warns(_fleet('min_performance = "0.8"', FEED), "performance_region is missing")
     silent(_fleet('min_performance = "0.8"', FEED, 'performance_region = "FRA"'))
@@ -154,13 +127,11 @@ def _weights(text: str) -> str:
 
 
 def test_selection_weights(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Weights beyond one.
-    assert rule.errs(_weights('price = "0.5"')) == snapshot
     silent(_weights('price = "0.5", random = "0.2", stake = "0.3"'))
     silent(_weights('random = "0.2", stake = "0.8"'))
     silent(_weights('price = "0.00005"'))
     silent(_weights('timeout = "2s"'))
-    # Offchain weights have no meaning.
+    # Off chain weights have no meaning.
     silent(offchain(free_orchestrator(), free_gateway(selection='{ price = "0.5" }')))
     # All three given and wrong.
     rule.errs(
@@ -177,14 +148,10 @@ def test_selection_weights(rule: OneRule, snapshot: SnapshotAssertion) -> None:
 
 
 VERIFIER = {"verifier_url": '"https://verifier.example.net"'}
-
-
 ALL = {**VERIFIER, "verifier_path": '"/var/lib/verifier"', "object_store": '{ env = "STORE" }'}
 
 
-def test_verifier_incomplete(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Verifier alone.
-    assert rule.errs(offchain(free_orchestrator(), free_gateway(**VERIFIER))) == snapshot
+def test_verifier_incomplete(rule: OneRule) -> None:
     # Store alone is not enough.
     half = {**ALL, "verifier_path": None}
     rule.errs(offchain(free_orchestrator(), free_gateway("gate", **half)), "lacks verifier_path\n")

@@ -1,11 +1,10 @@
-"""Rules about runners."""
+"""Borders of the rules about live runners: one test for each rule, named as its code."""
 
 from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc.places.diagnostic import Severity
-from tests.lower.test_capabilities import selling
 from tests.rules.support import (
     SECRET,
     OneRule,
@@ -23,19 +22,10 @@ from tests.rules.support import (
     wallet,
 )
 
-
-def test_capability_leaves_the_node(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Warning says what to post and what replaces it.
-    assert rule.warns(selling()) == snapshot
-
-
 LIVE = model("live", pipeline='"live-video-to-video"', id='"streamdiffusion"')
 
 
-def test_live_ai_beside_runners(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Both in one node.
-    text = renting(models='[{ use = "live" }]', tables=(LIVE,))
-    assert rule.warns(text) == snapshot
+def test_live_ai_beside_runners(rule: OneRule) -> None:
     # Other models are fine.
     rule.quiet(renting(models='[{ use = "realvis" }]', tables=(model(),)))
 
@@ -44,8 +34,6 @@ ITSELF = runner(register_by='"runner"', health=None)
 
 
 def test_runner_cannot_register(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Switched off.
-    assert rule.errs(renting(ITSELF, live_runners="false")) == snapshot
     # Without a secret.
     text = renting(ITSELF, mode='"dual"', price='"1200 wei / pixel"', secret=None)
     assert rule.errs(text) == snapshot
@@ -59,16 +47,14 @@ def buying(cap: str, **price: str) -> str:
     return renting(runner(**price), tables=(buyer,))
 
 
-def test_runner_cap_refuses(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Cap of pixels against a price by the second.
-    assert rule.errs(buying('"1500 wei / pixel"')) == snapshot
+def test_runner_cap_refuses(rule: OneRule) -> None:
     # The number that it names is the lowest that does.
     text = buying('"1500 wei / pixel"')
     rule.errs(text, '"11111111111 wei / pixel"')
     silent(buying('"11111111111 wei / pixel"'))
     rule.errs(buying('"11111111110 wei / pixel"'))
     silent(buying('"any"'))
-    # Cap in usd is compared at the rate.
+    # Cap in USD is compared at the rate.
     rule.errs(buying('"0.00001 USD / pixel"'))
     silent(buying('"0.00003 USD / pixel"'))
     # A signer that names no runner is not asked.
@@ -78,28 +64,22 @@ def test_runner_cap_refuses(rule: OneRule, snapshot: SnapshotAssertion) -> None:
 TILES = runner("tiles", port="8990", price='"0.0001 USD / request"')
 
 
-def buying_runner_caps_of_two_units(cap: str, names: str = '["echo", "tiles"]') -> str:
+def buying_both(cap: str, names: str = '["echo", "tiles"]') -> str:
     return renting(runner(), TILES, runners='["echo", "tiles"]', tables=(signer(buys_runners=names, max_price=cap),))
 
 
-def test_runner_caps_of_two_units(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # A second and a request.
-    assert rule.warns(buying_runner_caps_of_two_units('"50000000000 wei / pixel"')) == snapshot
+def test_runner_caps_of_two_units() -> None:
     # Without a cap there is nothing to protect.
-    silent(buying_runner_caps_of_two_units('"any"'))
+    silent(buying_both('"any"'))
 
 
-def test_runner_certificate_unverified(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # The node makes its own certificate.
-    assert rule.warns(renting(http_tls=None, http=None)) == snapshot
+def test_runner_certificate_unverified() -> None:
     # Behind a proxy or without a chain it is fine.
     silent(renting())
     silent(offchain(free_orchestrator(mode='"ai"', secret=SECRET, runners='["echo"]'), runner()))
 
 
 def test_runner_health_never_true(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Loopback of another host.
-    assert rule.errs(renting(runner(health='"http://127.0.0.1:8989/health"'))) == snapshot
     # Status that no answer ends with.
     assert rule.errs(renting(runner(health_status="100"))) == snapshot
     # Host of the runner or one outside is fine.
@@ -116,63 +96,47 @@ def expecting(load: str, capacity: str | None) -> str:
     return renting(runner(capacity=capacity), tables=(pays,))
 
 
-def test_runner_load_above_capacity(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+def test_runner_load_above_capacity(rule: OneRule) -> None:
     # More sessions than the capacity.
-    assert rule.warns(expecting("4.5 sessions", "4")) == snapshot
+    rule.warns(expecting("4.5 sessions", "4"))
     silent(expecting("4 sessions", "4"))
     # One session by default.
     rule.warns(expecting("1.1 sessions", None), "its capacity is 1 by default")
     silent(expecting("1 session", None))
 
 
-def expecting_runner_load_in_other_unit(load: str, price: str) -> str:
+def expecting_in(load: str, price: str) -> str:
     pays = signer(
         buys_runners='["echo"]', runner_load=f'{{ echo = "{load}" }}', max_price='"any"', allow_no_auth="true"
     )
     return renting(runner(price=f'"{price}"', capacity="9"), tables=(pays,))
 
 
-def test_runner_load_in_other_unit(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Sessions of what is sold by request.
-    assert rule.errs(expecting_runner_load_in_other_unit("3 sessions", "0.0001 USD / request")) == snapshot
+def test_runner_load_in_other_unit(rule: OneRule) -> None:
     # Requests of what is sold by time.
     for price in ["0.1 USD / hour", "0.001 USD / minute", "0.01 USD / 720p hour"]:
-        rule.errs(expecting_runner_load_in_other_unit("200 requests / hour", price), '"2.5 sessions"')
-        silent(expecting_runner_load_in_other_unit("2.5 sessions", price))
+        rule.errs(expecting_in("200 requests / hour", price), '"2.5 sessions"')
+        silent(expecting_in("2.5 sessions", price))
     # Requests of what is sold by request.
-    silent(expecting_runner_load_in_other_unit("200 requests / hour", "0.0001 USD / request"))
+    silent(expecting_in("200 requests / hour", "0.0001 USD / request"))
 
 
-TILES_RUNNER_NOBODY_BUYS = runner("tiles", port="8990")
+MORE_TILES = runner("tiles", port="8990")
 
 
-def test_runner_nobody_buys(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Signers name others.
-    text = renting(
-        runner(), TILES_RUNNER_NOBODY_BUYS, runners='["echo", "tiles"]', tables=(signer(buys_runners='["echo"]'),)
-    )
-    assert rule.warns(text) == snapshot
+def test_runner_nobody_buys() -> None:
     # Named or no signer names any.
-    silent(renting(runner(), TILES_RUNNER_NOBODY_BUYS, runners='["echo", "tiles"]'))
+    silent(renting(runner(), MORE_TILES, runners='["echo", "tiles"]'))
     both = signer(buys_runners='["echo", "tiles"]')
-    silent(renting(runner(), TILES_RUNNER_NOBODY_BUYS, runners='["echo", "tiles"]', tables=(both,)))
+    silent(renting(runner(), MORE_TILES, runners='["echo", "tiles"]', tables=(both,)))
 
 
 def test_runner_nobody_sells(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Nobody offers it.
-    tiles = runner("tiles", port="8990")
-    assert rule.errs(renting(runner(), tiles, tables=(signer(buys_runners='["tiles"]'),))) == snapshot
     # The list of the signer leaves its seller out.
     buyer = signer(buys_runners='["echo"]', remote_discovery="true", orchestrators='["https://o.example.net:8935"]')
     assert rule.errs(renting(tables=(buyer,))) == snapshot
     # One seller is enough.
     silent(renting(tables=(signer(buys_runners='["echo"]'),)))
-
-
-def test_runner_not_offered(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # No orchestrator lists it.
-    text = renting(runner(), runner("tiles", port="8990"))
-    assert rule.warns(text) == snapshot
 
 
 def selling(price: str, buys: str | None = '["echo"]', **buyer: str) -> str:
@@ -204,8 +168,6 @@ def test_runner_payment_above_total(rule: OneRule, snapshot: SnapshotAssertion) 
 
 
 def test_runner_price_not_convertible(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Less than one wei.
-    assert rule.errs(renting(runner(price='"0.0001 USD / 720p hour"'))) == snapshot
     # More than the node can count.
     assert rule.errs(renting(runner(price='"25000 USD / request"'))) == snapshot
     # One wei is enough.
@@ -221,11 +183,9 @@ def test_runner_price_not_convertible(rule: OneRule, snapshot: SnapshotAssertion
 
 
 def test_runner_price_unpayable(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Documented price with the tickets of the node.
-    assert rule.errs(renting(runner(price='"3.50 USD / hour"'), ticket_ev=None)) == snapshot
     # Price of pictures with tickets of its own.
     assert rule.errs(renting(runner(price='"0.01 USD / 720p minute"'), ticket_ev='"8 gwei"')) == snapshot
-    # Ceiling at 2500 usd for an eth.
+    # Ceiling at 2500 USD for an ETH.
     for price, fits, tickets in [
         ("0.72 USD / hour", True, None),
         ("0.7201 USD / hour", False, None),
@@ -275,10 +235,6 @@ OUTSIDE = {"host": None, "image": None, "port": None}
 
 
 def test_runner_server_shared(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Two runners on one server.
-    flux = runner("flux", url='"http://edge.example.net:8989/flux"', capacity="3", **OUTSIDE)
-    text = renting(runner(path='"/echo"'), flux, runners='["echo", "flux"]')
-    assert rule.warns(text) == snapshot
     # One runner at two orchestrators.
     second = orchestrator(
         "other",
@@ -308,9 +264,9 @@ def loading(time: str, deadline: str = "") -> str:
     return renting(runner(ready_within=f'"{time}"')) + rollout
 
 
-def test_runner_slower_than_deadline(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+def test_runner_slower_than_deadline(rule: OneRule) -> None:
     # Deadline of the spec and by default.
-    assert rule.errs(loading("10m", "5m")) == snapshot
+    rule.errs(loading("10m", "5m"))
     rule.errs(loading("10m"), 'write deadline = "11m"')
     silent(loading("10m", "11m"))
     # As long as the deadline is enough.
@@ -320,9 +276,7 @@ def test_runner_slower_than_deadline(rule: OneRule, snapshot: SnapshotAssertion)
     silent(renting(runner(ready_within='"10m"', health='"http://edge.example.net:8989/up"')))
 
 
-def test_runner_sold_by_time_on_old_release(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # By the hour on the first release.
-    assert rule.warns(renting(node_release='"v0.9.0"')) == snapshot
+def test_runner_sold_by_time_on_old_release(rule: OneRule) -> None:
     # By request or on the next release.
     rule.quiet(renting(runner(price='"0.0001 USD / request"'), node_release='"v0.9.0"'))
     silent(renting())
@@ -344,9 +298,7 @@ def both(url: str) -> str:
     return renting(runner(url=f'"{url}"', host=None, image=None, port=None), tables=(tables,))
 
 
-def test_runner_url_of_several_hosts(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Runner on the loopback of two hosts.
-    assert rule.warns(both("http://127.0.0.1:8000")) == snapshot
+def test_runner_url_of_several_hosts(rule: OneRule) -> None:
     # Runner at an address is one.
     assert rule.code not in flagged(both("http://192.0.2.7:8000"), "runner-server-shared", Severity.WARNING)
     # Runner on the loopback of one host.
@@ -356,16 +308,11 @@ def test_runner_url_of_several_hosts(rule: OneRule, snapshot: SnapshotAssertion)
 ELSEWHERE: dict[str, str | None] = {"host": None, "image": None, "port": None}
 
 
-def test_runner_url_with_query(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+def test_runner_url_with_query(rule: OneRule) -> None:
     # Path of health behind a query.
     text = renting(runner(url='"http://192.0.2.7:8000/sd3?model=turbo"', **ELSEWHERE))
-    assert rule.errs(text) == snapshot
+    rule.errs(text)
     silent(renting(runner(url='"http://192.0.2.7:8000/sd3"', **ELSEWHERE)))
-    # Health at a url of its own is asked there.
+    # Health at a URL of its own is asked there.
     other = {**ELSEWHERE, "health": '"http://192.0.2.7:8000/health"'}
     silent(renting(runner(url='"http://192.0.2.7:8000/sd3?model=turbo"', **other)))
-
-
-def test_runners_unknown_to_release(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Release before runners.
-    assert rule.errs(renting(node_release='"v0.8.10"')) == snapshot

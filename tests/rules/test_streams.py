@@ -1,4 +1,4 @@
-"""Rules about streams."""
+"""Borders of the rules about streams and ladders of renditions: one test for each rule, named as its code."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ from tests.rules.support import (
 from tests.support import compile_text
 
 
-def test_bitrate_looks_like_kilobits(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Rate of a ladder.
-    assert rule.warns(broadcast(ladder(rung(bitrate="3000")))) == snapshot
+def test_bitrate_looks_like_kilobits(rule: OneRule) -> None:
     # Rates of a stream and of its recording.
     recorded = "{ profiles = [{ bitrate = 19999 }] }"
     text = broadcast(stream(profiles=listed(rung(bitrate="400")), record="true", recordingSpec=recorded))
@@ -39,9 +37,7 @@ def test_bitrate_looks_like_kilobits(rule: OneRule, snapshot: SnapshotAssertion)
     )
 
 
-def test_frame_rate_denominator_unused(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Denominator of the rate of the source.
-    assert rule.warns(broadcast(ladder(rung(fps="0", fpsDen="1001")))) == snapshot
+def test_frame_rate_denominator_unused(rule: OneRule) -> None:
     # Denominator without any rate.
     rule.warns(broadcast(ladder(rung(fps=None, fpsDen="1"))), "fpsDen")
 
@@ -51,8 +47,6 @@ def test_key_frame_interval(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     for gop in ["2s", " 2", "Intra", "-1", "inf", "nan", "", "2.", "1e1"]:
         text = broadcast(stream(profiles=listed(rung(gop=f'"{gop}"'))))
         rule.warns(text, "gop")
-    # Message.
-    assert rule.warns(broadcast(stream(profiles=listed(rung(gop='"2s"'))))) == snapshot
     # Recording too.
     recorded = '{ profiles = [{ bitrate = 3000000, gop = "2s" }] }'
     rule.warns(broadcast(stream(record="true", recordingSpec=recorded)), "2s")
@@ -75,9 +69,7 @@ def test_key_frame_interval(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     silent(broadcast(ladder(rung(fps="30000", fpsDen="1001", gop='"intra"'))))
 
 
-def test_ladder_not_ascending(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Largest first.
-    assert rule.warns(broadcast(ladder(rung(), small()))) == snapshot
+def test_ladder_not_ascending(rule: OneRule) -> None:
     # List of a stream and one message for a list.
     rungs = listed(rung("a", width="1920", height="1080"), rung("b"), small("c"))
     assert rule.warns(broadcast(stream(profiles=rungs))).endswith("\n1 warning\n")
@@ -94,11 +86,7 @@ FAULTS = {
 }
 
 
-def test_ladder_unfit_for_api(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Each bound of the api.
-    for key in FAULTS:
-        text = broadcast(ladder(FAULTS[key]), stream(ladder='"live"'))
-        assert rule.errs(text) == snapshot
+def test_ladder_unfit_for_api(rule: OneRule) -> None:
     # Every fault has its own message.
     text = broadcast(ladder(small(height="120", encoder='"VP9"'), rung(fps=None)), stream(ladder='"live"'))
     assert rule.errs(text).endswith("\n3 errors\n")
@@ -110,7 +98,7 @@ def test_ladder_unfit_for_api(rule: OneRule, snapshot: SnapshotAssertion) -> Non
     silent(broadcast(text, stream(ladder='"live"')))
 
 
-FAULTS_LADDER_UNFIT_FOR_NODE = {
+NODE_FAULTS = {
     "width": rung(width="145"),
     "height": rung(height="49"),
     "large": rung(width="4097"),
@@ -121,9 +109,6 @@ FAULTS_LADDER_UNFIT_FOR_NODE = {
 
 
 def test_ladder_unfit_for_node(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Each bound of the node.
-    for key in FAULTS_LADDER_UNFIT_FOR_NODE:
-        assert rule.errs(broadcast(ladder(FAULTS_LADDER_UNFIT_FOR_NODE[key]), ladder='"live"')) == snapshot
     # Rate beyond reason.
     text = broadcast(stream(gateway='"gate"', profiles=listed(rung(fps="1000001"))))
     rule.errs(text, "too high")
@@ -144,12 +129,10 @@ def test_ladder_unfit_for_node(rule: OneRule, snapshot: SnapshotAssertion) -> No
     silent(broadcast(ladder(*rungs), ladder='"live"'))
     # The service alone takes them.
     for key in ["width", "large", "gop", "name", "bitrate"]:
-        assert "error" not in printed(broadcast(stream(profiles=listed(FAULTS_LADDER_UNFIT_FOR_NODE[key]))))
+        assert "error" not in printed(broadcast(stream(profiles=listed(NODE_FAULTS[key]))))
 
 
-def test_low_latency_without_profile(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Short distance on a node.
-    assert rule.warns(broadcast(ladder(rung(gop='"1"')), ladder='"live"')) == snapshot
+def test_low_latency_without_profile(rule: OneRule) -> None:
     # Ladder of a stream that a gateway gets.
     text = broadcast(stream(gateway='"gate"', profiles=listed(rung(gop='"0.5"'))))
     rule.warns(text, "every 0.5 s")
@@ -166,9 +149,7 @@ def _pulled(lat: str, lon: str) -> str:
     )
 
 
-def test_pull_location_ignored(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Coordinate of zero.
-    assert rule.warns(_pulled("51.48", "0")) == snapshot
+def test_pull_location_ignored(rule: OneRule) -> None:
     # Zero in any spelling.
     assert rule.warns(_pulled("-0.0", "0.00")).endswith("2 warnings\n")
     # Place nearby is fine.
@@ -176,8 +157,6 @@ def test_pull_location_ignored(rule: OneRule, snapshot: SnapshotAssertion) -> No
 
 
 def test_rendition_name(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Two of one name.
-    assert rule.errs(broadcast(ladder(small("low"), rung("low")))) == snapshot
     # The word for the stream itself.
     assert rule.errs(broadcast(stream(profiles=listed(rung("source"))))) == snapshot
     # Recording.
@@ -201,8 +180,7 @@ def test_rendition_name(rule: OneRule, snapshot: SnapshotAssertion) -> None:
 
 
 def test_rendition_size(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Odd width.
-    assert rule.warns(broadcast(ladder(rung(width="853", height="480")))) == snapshot
+    # Odd height of a recording.
     recorded = "{ profiles = [{ bitrate = 3000000, height = 721 }] }"
     text = broadcast(stream(profiles=listed(rung()), record="true", recordingSpec=recorded))
     rule.warns(text, "write height = 722")
@@ -223,15 +201,7 @@ def test_rendition_size(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     assert rule.code not in found
 
 
-def test_renditions_of_one_size(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Copy whose size was forgotten.
-    text = broadcast(ladder(small("360p"), small("480p", bitrate="1600000")))
-    assert rule.warns(text) == snapshot
-
-
 TWO = (ladder(small(), name="small"), ladder(rung(), name="large"))
-
-
 WEBHOOK = '"https://hooks.example.net/streams"'
 
 
@@ -244,11 +214,9 @@ def _phone(**settings: str) -> str:
 
 
 def test_stream_ladder_needs_webhook(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Two streams with different ladders.
-    text = broadcast(*TWO, _main(ladder='"large"'), _phone(ladder='"small"'))
-    assert rule.errs(text) == snapshot
     # Gateway with another ladder.
     assert rule.errs(broadcast(*TWO, _main(ladder='"large"'), ladder='"small"')) == snapshot
+    # Gateway with built in renditions.
     text = broadcast(*TWO, _main(ladder='"large"'), renditions='["P360p30fps16x9"]')
     rule.errs(text, "those of the gateway")
     # Default differs from a ladder.
@@ -267,19 +235,14 @@ def test_stream_ladder_needs_webhook(rule: OneRule, snapshot: SnapshotAssertion)
     silent(broadcast(stream(profiles="[]")))
 
 
-def test_stream_origin_not_web(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Scheme of a stream.
-    policy = '{ type = "public", allowedOrigins = ["https://a.example", "rtmp://player.example.net:1935"] }'
-    assert rule.warns(broadcast(stream(playbackPolicy=policy))) == snapshot
+def test_stream_origin_not_web() -> None:
     # Web pages are fine.
     policy = '{ type = "public", allowedOrigins = ["https://a.example", "http://[2001:db8::1]:8080"] }'
     silent(broadcast(stream(playbackPolicy=policy)))
 
 
 def test_stream_policy_webhook(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Webhook is missing.
-    assert rule.errs(broadcast(stream(playbackPolicy='{ type = "webhook" }'))) == snapshot
-    # Empty id is none.
+    # Empty ID is none.
     rule.errs(broadcast(stream(playbackPolicy='{ type = "webhook", webhookId = "" }')), "needs a webhook")
     silent(broadcast(stream(playbackPolicy='{ type = "webhook", webhookId = "w" }')))
     silent(broadcast(stream(playbackPolicy='{ type = "jwt" }')))
@@ -291,8 +254,6 @@ def test_stream_policy_webhook(rule: OneRule, snapshot: SnapshotAssertion) -> No
 
 
 def test_stream_recording_spec_without_record(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Spec without record.
-    assert rule.errs(broadcast(stream(recordingSpec="{}"))) == snapshot
     # Record switched off.
     assert rule.errs(broadcast(stream(record="false", recordingSpec="{ profiles = [] }"))) == snapshot
 
@@ -348,7 +309,7 @@ def test_stream_request_too_large(rule: OneRule, snapshot: SnapshotAssertion) ->
     assert len(short.encode()) == LIMIT
     # One too many.
     rule.errs(_tagged(2049), "are 2049 characters")
-    assert rule.errs(broadcast(stream("b", userTags=f"{{ a = [{', '.join(['1234.5'] * 300)}] }}"))) == snapshot
+    rule.errs(broadcast(stream("b", userTags=f"{{ a = [{', '.join(['1234.5'] * 300)}] }}")))
     # Two units for a character beyond the first plane.
     wide = "\N{GRINNING FACE}"
     silent(broadcast(stream(userTags=f'{{ t = "{wide * 1020}" }}')))
@@ -376,9 +337,10 @@ def test_stream_target_refused(rule: OneRule, snapshot: SnapshotAssertion) -> No
     assert rule.errs(_target("")) == snapshot
     # Both.
     assert rule.errs(_target(f', id = "5a1b", spec = {SPEC}')) == snapshot
-    # Same id.
+    # Same ID.
     one = '{ profile = "source", id = "5a1b" }'
     assert rule.errs(_targets(one, one.replace(" }", ", videoOnly = true }"))) == snapshot
+    # Same address.
     one = '{ profile = "source", spec = { url = { env = "TARGET_URL" } } }'
     rule.errs(_targets(one, one), "twice")
     # Name that stands there twice is told once.
@@ -409,9 +371,7 @@ def _gate(*names: str) -> str:
     return offchain(free_orchestrator(), free_gateway(renditions=f"[{listed}]"))
 
 
-def test_unknown_rendition(rule: OneRule, snapshot: SnapshotAssertion) -> None:
-    # Rendition that does not exist.
-    assert rule.errs(_gate("P360p30fps16x9", "P1080p30fps16x9")) == snapshot
+def test_unknown_rendition(rule: OneRule) -> None:
     # Every known rendition is fine.
     assert len(RENDITIONS) == 13
     silent(_gate(*RENDITIONS))
