@@ -101,14 +101,15 @@ def test_extra_flag_refused(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     text = _with("{ liveAICapRefreshModels = 3 }", node_release='"v0.8.9"')
     rule.errs(text, "takes text")
     # Values are of the type of the flag.
-    for flag, good, bad in [
+    values: list[tuple[str, bool | int | str, bool | int | str]] = [
         ("monitor", True, "true"),
         ("maxAttempts", 3, True),
         ("gasLimit", 3, "3"),
         ("discoveryTimeout", "5s", "5"),
         ("minPerfScore", "0.5", "half"),
         ("region", "NYC", 1),
-    ]:
+    ]
+    for flag, good, bad in values:
         assert _of_type(FLAGS[flag], good) == ("", "")
         assert all(_of_type(FLAGS[flag], bad))
 
