@@ -6,17 +6,15 @@ import json
 import re
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.places.diagnostic import Severity
 from tests.rules.support import (
     SECRET,
+    OneRule,
     ai_worker,
     checked,
-    flagged,
     gateway,
     model,
     onchain,
@@ -25,7 +23,6 @@ from tests.rules.support import (
     silent,
 )
 
-CODE = "gateway-price-admits-nobody"
 AI = {"mode": '"dual"', "ai_registry": "true", "models": '[{ use = "realvis" }]', "price": '"1200 wei / pixel"'}
 LIST = '["orch"]'
 
@@ -34,75 +31,59 @@ def _video(cap: str, price: str, **settings: str) -> str:
     return onchain(gateway(max_price=f'"{cap}"', orchestrators=LIST, **settings), orchestrator(price=f'"{price}"'))
 
 
-def test_cap_below_the_only_price(snapshot: SnapshotAssertion) -> None:
-    assert flagged(_video("1000 wei / pixel", "1200 wei / pixel"), CODE) == snapshot
-
-
-def test_cap_that_equals_the_price_admits_nobody(snapshot: SnapshotAssertion) -> None:
-    assert flagged(_video("1200 wei / pixel", "1200 wei / pixel"), CODE) == snapshot
-    assert flagged(_video("1211 wei / pixel", "1200 wei / pixel"), CODE)
+def test_gateway_price_admits_nobody(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    # Cap that equals the price admits nobody.
+    assert rule.errs(_video("1200 wei / pixel", "1200 wei / pixel")) == snapshot
+    rule.errs(_video("1211 wei / pixel", "1200 wei / pixel"))
     silent(
         onchain(gateway(max_price='"1200 wei / pixel"', orchestrators=LIST), orchestrator(auto_adjust_price="false"))
     )
-
-
-def test_what_the_help_says_is_enough_and_a_thousandth_less_is_not(snapshot: SnapshotAssertion) -> None:
-    assert flagged(_video("1220 wei / pixel", "1200 wei / pixel"), CODE, Severity.WARNING) == snapshot
+    # What the help says is enough and a thousandth less is not.
+    assert rule.warns(_video("1220 wei / pixel", "1200 wei / pixel")) == snapshot
     silent(_video("1224 wei / pixel", "1200 wei / pixel"))
-    assert flagged(_video("1223.999 wei / pixel", "1200 wei / pixel"), CODE, Severity.WARNING)
+    rule.warns(_video("1223.999 wei / pixel", "1200 wei / pixel"))
     dollars = '[rates]\nUSD = "0.00042 ETH"\n'
     text = _video("1200 wei / pixel", "3 USD / terapixel") + dollars
-    (help_line,) = [line for line in flagged(text, CODE).splitlines() if "help" in line]
+    (help_line,) = [line for line in rule.errs(text).splitlines() if "help" in line]
     assert '"3.06 USD / 1000000000000 pixels"' in help_line
     silent(_video("3.06 USD / terapixel", "3 USD / terapixel") + dollars)
-    assert flagged(_video("3.059 USD / terapixel", "3 USD / terapixel") + dollars, CODE, Severity.WARNING)
-
-
-def test_gas_price_reserve_and_face_value_count() -> None:
+    rule.warns(_video("3.059 USD / terapixel", "3 USD / terapixel") + dollars)
+    # Gas price reserve and face value count.
     at_ease = _video("1212 wei / pixel", "1200 wei / pixel")
     silent(at_ease.replace("[fleet]", '[fleet]\ngas_price = "0.02 gwei"'))
-    assert "at a gas price of 0.05 gwei" in flagged(at_ease, CODE, Severity.WARNING)
+    rule.warns(at_ease, "at a gas price of 0.05 gwei")
     silent(at_ease.replace('reserve = "0.3 ETH"', 'reserve = "5 ETH"'))
     small = at_ease.replace('reserve = "0.3 ETH"', 'reserve = "0.03 ETH"')
-    assert '"1440 wei / pixel"' in flagged(small, CODE, Severity.WARNING)
+    rule.warns(small, '"1440 wei / pixel"')
     capped = orchestrator(max_face_value='"600000 gwei"')
     text = onchain(gateway(max_price='"1300 wei / pixel"', orchestrators=LIST), capped)
-    assert '"1320 wei / pixel"' in flagged(text, CODE, Severity.WARNING)
-
-
-def test_caps_and_funds_of_a_signer_elsewhere_are_unknown() -> None:
+    rule.warns(text, '"1320 wei / pixel"')
+    # Caps and funds of a signer elsewhere are unknown.
     outside = gateway(max_price=None, orchestrators=LIST, wallet=None)
     outside += 'remote_signer = { url = "https://signer.example.net" }\n'
-    assert printed(onchain(outside, orchestrator()), CODE) == "no problems\n"
-
-
-def test_price_is_told_also_where_the_deposit_is_too_small_for_any_payment() -> None:
+    rule.quiet(onchain(outside, orchestrator()))
+    # Price is told also where the deposit is too small for any payment.
     text = _video("1200 wei / pixel", "1200 wei / pixel").replace('deposit = "0.5 ETH"', 'deposit = "0.0001 ETH"')
-    assert '"1224 wei / pixel" or more' in flagged(text, CODE)
+    rule.errs(text, '"1224 wei / pixel" or more')
     assert "deposit-below-face-value" in printed(text)
     enough = text.replace('max_price = "1200', 'max_price = "1224')
-    assert printed(enough, CODE) == "no problems\n"
+    rule.quiet(enough)
 
 
-def test_prices_compare_exactly_over_different_pixels() -> None:
+def test_gateway_price_admits_nobody__units(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    # Prices compare exactly over different pixels.
     silent(_video("1224 wei / pixel", "1200000000 wei / megapixel"))
-    assert flagged(_video("1224 wei / pixel", "1200001000 wei / megapixel"), CODE, Severity.WARNING)
-
-
-def test_decimals_that_the_node_cuts_off_do_not_count_unless_it_does_not_adjust_prices() -> None:
+    rule.warns(_video("1224 wei / pixel", "1200001000 wei / megapixel"))
+    # Decimals that the node cuts off do not count unless it does not adjust prices.
     silent(_video("1224 wei / pixel", "1200000980 wei / megapixel"))
     exact = orchestrator(price='"1200000999 wei / megapixel"', auto_adjust_price="false")
-    assert flagged(onchain(gateway(max_price='"1200 wei / pixel"', orchestrators=LIST), exact), CODE)
-
-
-def test_currencies_with_a_rate_are_compared(snapshot: SnapshotAssertion) -> None:
+    rule.errs(onchain(gateway(max_price='"1200 wei / pixel"', orchestrators=LIST), exact))
+    # Currencies with a rate are compared.
     rates = '[rates]\nUSD = "0.00042 ETH"\n'
     silent(_video("3 USD / terapixel", "1200 wei / pixel") + rates)
-    assert flagged(_video("2.8 USD / terapixel", "1200 wei / pixel") + rates, CODE) == snapshot
-    assert printed(_video("2.8 USD / terapixel", "0 wei / pixel"), CODE) == "no problems\n"
-
-
-def test_price_for_one_gateway_is_that_of_all_with_its_wallet() -> None:
+    assert rule.errs(_video("2.8 USD / terapixel", "1200 wei / pixel") + rates) == snapshot
+    rule.quiet(_video("2.8 USD / terapixel", "0 wei / pixel"))
+    # Price for one gateway is that of all with its wallet.
     other = gateway(
         "other", host='"gpu"', http='"127.0.0.1:9935"', cli='"127.0.0.1:5936"', max_price='"1000 wei / pixel"'
     )
@@ -111,13 +92,13 @@ def test_price_for_one_gateway_is_that_of_all_with_its_wallet() -> None:
     silent(text.replace("[wallets.payer]", '[wallets.payer]\nreward_by = "none"'))
 
 
-def test_sound_specs_are_silent() -> None:
+def test_gateway_price_admits_nobody__sellers(rule: OneRule) -> None:
     # Blocked orchestrator is no offer.
     blocked = f'{LIST}\nselection = {{ blocked = ["0x2222222222222222222222222222222222222222"] }}'
     text = onchain(gateway(max_price='"1000 wei / pixel"', orchestrators=blocked), orchestrator())
-    assert printed(text, CODE) == "no problems\n"
+    rule.quiet(text)
     # Price in other currency is not compared.
-    assert printed(_video("0.41 USD / terapixel", "1200 wei / pixel"), CODE) == "no problems\n"
+    rule.quiet(_video("0.41 USD / terapixel", "1200 wei / pixel"))
     silent(_video("1000 wei / pixel", "1200 wei / pixel", ignore_max_price_if_needed="true"))
     silent(_video("any", "1200 wei / pixel"))
     # Cap of a model goes before that of its pipeline.
@@ -125,65 +106,55 @@ def test_sound_specs_are_silent() -> None:
     silent(onchain(model(), gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps), orchestrator(**AI)))
     # Model without a price is sold at the base price.
     node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"')
-    assert printed(onchain(model(price=None), node, orchestrator(**AI)), CODE) == "no problems\n"
+    rule.quiet(onchain(model(price=None), node, orchestrator(**AI)))
     # Two names of one model share a cap.
     caps = '{ alias = "4080 wei / pixel" }'
     node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"', max_model_prices=caps)
     silent(onchain(model(), model("alias"), node, orchestrator(**AI)))
     # Nobody who sells is not a matter of price.
     text = onchain(gateway(max_price='"1 wei / pixel"'))
-    assert printed(text, CODE) == "no problems\n"
+    rule.quiet(text)
 
 
-def test_gateway_that_can_buy_nothing_at_all_is_an_error(snapshot: SnapshotAssertion) -> None:
+def test_gateway_price_admits_nobody__models(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    # Gateway that can buy nothing at all is an error.
     node = gateway(mode='"ai"', orchestrators=LIST, max_price='"1500 wei / pixel"')
-    assert flagged(onchain(model(), node, orchestrator(**AI)), CODE) == snapshot
-
-
-def test_model_of_a_worker_that_has_no_price_is_sold_at_the_base_price() -> None:
+    assert rule.errs(onchain(model(), node, orchestrator(**AI))) == snapshot
+    # Model of a worker that has no price is sold at the base price.
     seller = orchestrator(mode='"dual"', models='[{ use = "realvis" }]', secret=SECRET, ai_registry="true")
     worker = ai_worker(models='[{ use = "other", warm = true }]')
     other = model("other", id='"Org/Other"')
     node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1100 wei / pixel"')
     text = onchain(model(), other, node, seller, worker)
-    assert "model other" not in printed(text, CODE)  # too expensive as well, and realvis is the dearest
+    assert "model other" not in rule.printed(text)  # too expensive as well, and realvis is the dearest
     caps = 'max_model_prices = { other = "1100 wei / pixel", realvis = "4000 wei / pixel" }\n'
-    assert "sells model other" in flagged(onchain(model(), other, node + caps, seller, worker), CODE)
-
-
-def test_unsound_specs_are_flagged() -> None:
+    rule.errs(onchain(model(), other, node + caps, seller, worker), "sells model other")
     # Others in the registry may be cheaper.
     text = onchain(gateway(max_price='"1000 wei / pixel"'), orchestrator())
-    assert "no orchestrator of this fleet" in flagged(text, CODE, Severity.WARNING)
+    rule.warns(text, "no orchestrator of this fleet")
     # Others in the list may be cheaper.
     listed = '["orch", "other.example.net:8935"]'
     text = onchain(gateway(max_price='"1000 wei / pixel"', orchestrators=listed), orchestrator())
-    assert flagged(text, CODE, Severity.WARNING)
+    rule.warns(text)
     # Cheaper orchestrator that is not listed does not help.
     cheap = orchestrator("cheap", host='"edge"', price='"10 wei / pixel"', wallet='"payer"')
     listed = gateway(host='"gpu"', http='"127.0.0.1:9935"', max_price='"1000 wei / pixel"', orchestrators=LIST)
-    assert flagged(onchain(listed, orchestrator(), cheap), CODE)
-
-
-def test_price_for_this_gateway_counts_by_name_and_by_account() -> None:
+    rule.errs(onchain(listed, orchestrator(), cheap))
+    # Price for this gateway counts by name and by account.
     cap = gateway(max_price='"1000 wei / pixel"', orchestrators=LIST)
     silent(onchain(cap, orchestrator(gateway_prices='{ gate = "900 wei / pixel" }')))
     account = '{ "0x1111111111111111111111111111111111111111" = "900 wei / pixel" }'
     silent(onchain(cap, orchestrator(gateway_prices=account)))
-    assert flagged(onchain(cap, orchestrator(gateway_prices='{ gate = "1100 wei / pixel" }')), CODE)
-
-
-def test_price_for_this_gateway_counts_in_the_registry() -> None:
+    rule.errs(onchain(cap, orchestrator(gateway_prices='{ gate = "1100 wei / pixel" }')))
+    # Price for this gateway counts in the registry.
     cap = gateway(max_price='"1000 wei / pixel"')
     silent(onchain(cap, orchestrator(gateway_prices='{ gate = "900 wei / pixel" }')))
     dearer = orchestrator(price='"900 wei / pixel"', gateway_prices='{ gate = "1100 wei / pixel" }')
-    assert "1100 wei" in flagged(onchain(cap, dearer), CODE, Severity.WARNING)
-
-
-def test_cap_of_a_model(snapshot: SnapshotAssertion) -> None:
+    rule.warns(onchain(cap, dearer), "1100 wei")
+    # Cap of a model.
     caps = '{ realvis = "4079 wei / pixel" }'
     node = gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps)
-    assert flagged(onchain(model(), node, orchestrator(**AI)), CODE, Severity.WARNING) == snapshot
+    assert rule.warns(onchain(model(), node, orchestrator(**AI))) == snapshot
     silent(
         onchain(
             model(),
@@ -191,27 +162,28 @@ def test_cap_of_a_model(snapshot: SnapshotAssertion) -> None:
             orchestrator(**AI),
         )
     )
-
-
-def test_cap_of_a_pipeline(snapshot: SnapshotAssertion) -> None:
+    # Cap of a pipeline.
     caps = '{ text-to-image = "3999 wei / pixel" }'
     node = gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps)
-    assert flagged(onchain(model(), node, orchestrator(**AI)), CODE) == snapshot
-
-
-def test_help_says_to_remove_a_cap_only_where_that_buys_something() -> None:
+    assert rule.errs(onchain(model(), node, orchestrator(**AI))) == snapshot
+    # Help says to remove a cap only where that buys something.
     caps = '{ realvis = "3000 wei / pixel" }'
     seller = orchestrator(**AI)
     free = gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps)
-    assert "or more, or remove it" in flagged(onchain(model(), free, seller), CODE)
+    rule.errs(onchain(model(), free, seller), "or more, or remove it")
     bound = gateway(mode='"dual"', orchestrators=LIST, max_price='"4079 wei / pixel"', max_model_prices=caps)
-    found = flagged(onchain(model(), bound, seller), CODE)
+    found = rule.errs(onchain(model(), bound, seller))
     assert 'to "4080 wei / pixel" or more\n' in found and "remove" not in found
-
-
-def test_model_left_to_the_cap_for_video(snapshot: SnapshotAssertion) -> None:
+    # Model left to the cap for video.
     node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"')
-    assert flagged(onchain(model(), node, orchestrator(**AI)), CODE, Severity.WARNING) == snapshot
+    assert rule.warns(onchain(model(), node, orchestrator(**AI))) == snapshot
+    # Number of the help is short and enough.
+    for price in ["4768371", "1234.567", "0.0123", "999949", "1176.4", "7"]:
+        seller = orchestrator(price=f'"{price} wei / pixel"')
+        text = onchain(gateway(orchestrators=LIST, max_price='"0.001 wei / pixel"'), seller)
+        found = re.search(r'raise max_price to "(\S+) wei / pixel"', rule.errs(text))
+        assert found is not None and len(found[1].replace(".", "").strip("0")) <= 4
+        rule.quiet(text.replace("0.001 wei", f"{found[1]} wei"))
 
 
 _PRICES = st.tuples(st.integers(1, 6), st.sampled_from(["wei", "USD"]), st.sampled_from([1, 2, 3]))
@@ -229,7 +201,7 @@ def _sent(price: tuple[int, str, int]) -> Fraction:
 
 
 @given(_PRICES, _SELLERS, st.booleans())
-def test_verdict_is_that_of_comparing_every_offer(
+def test_gateway_price_admits_nobody__as_by_comparing_every_offer(
     cap: tuple[int, str, int], sellers: list[tuple[tuple[int, str, int], tuple[int, str, int] | None]], listed: bool
 ) -> None:
     names = [f"o{index}" for index in range(len(sellers))]
@@ -241,13 +213,4 @@ def test_verdict_is_that_of_comparing_every_offer(
     text = onchain(gateway(max_price=_text(cap), orchestrators=orchestrators), *nodes)
     offers = [special or base for base, special in sellers]
     met = any(offer[1] != cap[1] or _sent(offer) <= Fraction(cap[0], cap[2]) for offer in offers)
-    assert any(d.code == CODE for d in checked(text).diagnostics) == (not met)
-
-
-@pytest.mark.parametrize("price", ["4768371", "1234.567", "0.0123", "999949", "1176.4", "7"])
-def test_number_of_the_help_is_short_and_enough(price: str) -> None:
-    seller = orchestrator(price=f'"{price} wei / pixel"')
-    text = onchain(gateway(orchestrators=LIST, max_price='"0.001 wei / pixel"'), seller)
-    found = re.search(r'raise max_price to "(\S+) wei / pixel"', flagged(text, CODE))
-    assert found is not None and len(found[1].replace(".", "").strip("0")) <= 4
-    assert printed(text.replace("0.001 wei", f"{found[1]} wei"), CODE) == "no problems\n"
+    assert any(d.code == "gateway-price-admits-nobody" for d in checked(text).diagnostics) == (not met)

@@ -1,4 +1,4 @@
-"""Listeners that meet on one host: given, implied, on one address or on all."""
+"""Listeners of one host that meet: those of nodes, of avatar stacks, and of the monitoring project."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from syrupy.assertion import SnapshotAssertion
 from fleetc.places.diagnostic import Severity, has_errors
 from tests.rules.support import (
     SECRET,
+    OneRule,
     ai_worker,
     avatars,
     checked,
-    flagged,
     free_gateway,
     free_orchestrator,
     gateway,
@@ -34,52 +34,33 @@ from tests.rules.support import (
     wallet,
 )
 
-CODE = "port-used-twice"
 
-
-def test_gateway_and_orchestrator_on_one_port(snapshot: SnapshotAssertion) -> None:
-    text = offchain(free_gateway(http='"0.0.0.0:8935"', http_ingest="true"), free_orchestrator(host='"edge"'))
-    assert flagged(text, CODE) == snapshot
-
-
-def test_gateway_on_another_port_is_fine() -> None:
+def test_port_used_twice(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    # Gateway on another port is fine.
     silent(offchain(free_gateway(http='"0.0.0.0:9935"', http_ingest="true"), free_orchestrator(host='"edge"')))
-
-
-def test_suggested_port_repairs_the_spec() -> None:
+    # Suggested port repairs the spec.
     text = offchain(free_gateway(http='"127.0.0.1:8935"', orchestrators='["edge.example.net:8935"]'))
     silent(text)
     both = offchain(free_gateway(http='"127.0.0.1:8935"'), free_orchestrator(host='"edge"'))
-    assert 'write service = "edge.example.net:8936"' in flagged(both, CODE)
+    rule.errs(both, 'write service = "edge.example.net:8936"')
     repaired = free_orchestrator(host='"edge"', service='"edge.example.net:8936"')
     silent(offchain(free_gateway(http='"127.0.0.1:8935"'), repaired))
-
-
-def test_default_administration_ports_of_two_gateways_meet(snapshot: SnapshotAssertion) -> None:
+    # Default administration ports of two gateways meet.
     second = free_gateway("gate-2", http='"127.0.0.1:9936"', rtmp='"127.0.0.1:1936"')
-    assert flagged(offchain(free_orchestrator(), free_gateway(), second), CODE) == snapshot
+    assert rule.errs(offchain(free_orchestrator(), free_gateway(), second)) == snapshot
     silent(offchain(free_orchestrator(), free_gateway(), second + 'cli = "127.0.0.1:5936"\n'))
-
-
-def test_one_node_that_takes_a_port_twice(snapshot: SnapshotAssertion) -> None:
+    # One node that takes a port twice.
     node = free_gateway(http='"127.0.0.1:5935"')
-    assert flagged(offchain(free_orchestrator(), node), CODE) == snapshot
-
-
-def test_loopback_addresses_that_differ_do_not_meet() -> None:
+    assert rule.errs(offchain(free_orchestrator(), node)) == snapshot
+    # Loopback addresses that differ do not meet.
     second = free_gateway("gate-2", http='"127.0.0.2:8935"', rtmp='"127.0.0.2:1935"', cli='"127.0.0.2:5935"')
     silent(offchain(free_orchestrator(), free_gateway(), second))
-
-
-def test_localhost_is_the_loopback_address() -> None:
+    # Localhost is the loopback address.
     second = free_gateway("gate-2", http='"localhost:8935"', rtmp='"127.0.0.1:1936"', cli='"127.0.0.1:5936"')
-    assert "8935" in flagged(offchain(free_orchestrator(), free_gateway(), second), CODE)
-
-
-def test_ipv6_wildcard_meets_everything() -> None:
+    rule.errs(offchain(free_orchestrator(), free_gateway(), second), "8935")
+    # IPv6 wildcard meets everything.
     second = free_gateway("gate-2", http='"[::]:8935"', http_ingest="true", rtmp='"[::1]:1936"', cli='"[::1]:5936"')
-    found = flagged(offchain(free_orchestrator(), free_gateway(), second), CODE)
-    assert 'http = "[::]:8936"' in found
+    rule.errs(offchain(free_orchestrator(), free_gateway(), second), 'http = "[::]:8936"')
 
 
 def forwarded(spec: str) -> str:
@@ -89,47 +70,39 @@ def forwarded(spec: str) -> str:
     return changed
 
 
-def test_port_22_of_a_node_is_an_error() -> None:
+def test_port_used_twice__ssh(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    # Port 22 of a node is an error.
     node = free_gateway(http='"0.0.0.0:22"', http_ingest="true")
-    assert "uses port 22 of host edge" in flagged(offchain(free_orchestrator(), node), CODE, Severity.ERROR)
-
-
-def test_other_ssh_port_may_be_forwarded_so_it_is_a_warning(snapshot: SnapshotAssertion) -> None:
+    rule.errs(offchain(free_orchestrator(), node), "uses port 22 of host edge")
+    # Other SSH port may be forwarded so it is a warning.
     node = free_gateway(http='"0.0.0.0:2222"', http_ingest="true")
-    assert flagged(forwarded(offchain(free_orchestrator(), node)), CODE, Severity.WARNING) == snapshot
+    assert rule.warns(forwarded(offchain(free_orchestrator(), node))) == snapshot
     silence = '[silences.accepted]\ncode = "port-used-twice"\nat = "gateways.gate"\nreason = "the router forwards it"\n'
     silent(forwarded(offchain(free_orchestrator(), node, silence)))
-
-
-def test_ssh_port_hides_no_clash_of_two_nodes() -> None:
+    # SSH port hides no clash of two nodes.
     one = free_gateway(http='"0.0.0.0:2222"', http_ingest="true")
     other = free_orchestrator(host='"edge"', service='"edge.example.net:2222"')
-    found = [d for d in checked(forwarded(offchain(one, other))).diagnostics if d.code == CODE]
+    found = [d for d in checked(forwarded(offchain(one, other))).diagnostics if d.code == rule.code]
     assert sorted(d.severity.name for d in found) == ["ERROR", "WARNING"]
 
 
-def test_bracketed_address_for_live_media_is_the_same_address() -> None:
+def test_port_used_twice__media(rule: OneRule) -> None:
+    # Bracketed address for live media is the same address.
     both = free_gateway(environment='{ LIVE_AI_WHIP_ADDR = "[::1]:7280", LIVE_AI_WHEP_ADDR = "[0:0::1]:7280" }')
-    assert 'environment.LIVE_AI_WHIP_ADDR = "[::1]:7281"' in flagged(offchain(free_orchestrator(), both), CODE)
-
-
-def test_whip_listener_is_udp_and_meets_only_udp() -> None:
+    rule.errs(offchain(free_orchestrator(), both), 'environment.LIVE_AI_WHIP_ADDR = "[::1]:7281"')
+    # WHIP listener is UDP and meets only UDP.
     one = free_gateway(environment='{ LIVE_AI_WHIP_ADDR = "0.0.0.0:8935" }')
     silent(offchain(free_orchestrator(), one))
     both = free_gateway(environment='{ LIVE_AI_WHIP_ADDR = ":7280", LIVE_AI_WHEP_ADDR = ":7280" }')
-    assert "WHEP" in flagged(offchain(free_orchestrator(), both), CODE)
-
-
-def test_runner_containers_on_the_cpu_of_one_host_meet() -> None:
+    rule.errs(offchain(free_orchestrator(), both), "WHEP")
+    # Runner containers on the CPU of one host meet.
     settings = {"mode": '"ai"', "models": '[{ use = "realvis" }]', "ai_registry": "true", "wallet": '"earner"'}
     secret = '{ env = "S" }'
     one = orchestrator("a", **settings, secret=secret, service='"orch.example.net:8001"')
     other = orchestrator("b", **settings, secret=secret, service='"orch.example.net:8002"', cli='"127.0.0.1:7936"')
     text = onchain(wallet(), model(), one, other.replace('"earner"', '"third"'))
-    assert "text-to-image runner" in flagged(text, CODE)
-
-
-def test_same_port_on_two_hosts_is_fine() -> None:
+    rule.errs(text, "text-to-image runner")
+    # Same port on two hosts is fine.
     silent(
         offchain(
             free_orchestrator(),
@@ -137,52 +110,42 @@ def test_same_port_on_two_hosts_is_fine() -> None:
             transcoder(host='"edge"', orchestrator='"o.example.net:8935"', secret='{ env = "S" }'),
         )
     )
-
-
-def test_many_nodes_on_one_port_are_found_in_one_pass() -> None:
+    # Many nodes on one port are found in one pass.
     nodes = [gateway(f"g{i}", orchestrators='["x.example.net:8935"]', wallet=None, max_price=None) for i in range(300)]
     found = checked(offchain(*nodes)).diagnostics
     assert has_errors(found)
-    assert sum(d.code == CODE for d in found) == 3 * 299
+    assert sum(d.code == rule.code for d in found) == 3 * 299
 
 
-_LISTENERS = st.tuples(
-    st.sampled_from(["0.0.0.0", "127.0.0.1", "localhost", "10.0.0.1", "10.0.0.2"]), st.integers(9000, 9002)
+TURN = '{ user = { env = "TURN_USER" }, password = { env = "TURN_PASSWORD" }, address = "203.0.113.20" }'
+RELAYS = TURN.replace("{ user", '{ relay_ports = "3470-3520", user')
+DESIGN = '[silences.design]\ncode = "slot-beyond-public-design"\nreason = "networks of our own"\n'
+MOVED = {"host": '"gpu"', "http": '"127.0.0.1:9936"', "cli": '"127.0.0.1:5936"', "rtmp": '"127.0.0.1:1936"'}
+ABROAD = {"host": '"gpu"', "orchestrators": '["orch.example.org:8935"]'}
+LIVE = (
+    model("live", pipeline='"live-video-to-video"', id='"comfyui"'),
+    free_orchestrator(mode='"ai"', gpus="[0]", secret=SECRET, models='[{ use = "live", warm = true }]'),
 )
 
 
-@given(st.lists(_LISTENERS, min_size=1, max_size=6))
-def test_one_pass_finds_what_comparing_all_pairs_finds(listeners: list[tuple[str, int]]) -> None:
-    nodes = [
-        gateway(
-            f"g{index}",
-            orchestrators='["x.example.net:8935"]',
-            wallet=None,
-            max_price=None,
-            http=f'"{address}:{port}"',
-            http_ingest="true",
-            rtmp=f'"127.0.0.1:{1000 + index}"',
-            cli=f'"127.0.0.1:{2000 + index}"',
-        )
-        for index, (address, port) in enumerate(listeners)
-    ]
-    clashing = set()
-    for second, (address, port) in enumerate(listeners):
-        for other, other_port in listeners[:second]:
-            same = address.replace("localhost", "127.0.0.1") == other.replace("localhost", "127.0.0.1")
-            if port == other_port and (same or "0.0.0.0" in (address, other)):
-                clashing.add(f"g{second}")
-    found = {str(d.primary.place[1]) for d in checked(offchain(*nodes)).diagnostics if d.code == CODE}  # type: ignore[index]
-    assert found == clashing
+def _slot(number: int, *tables: str, of_host: str = "", **settings: str) -> str:
+    slots = f'[{{ avatar = "mira", slot = {number} }}]'
+    text = staged(avatars(slots=slots, **settings), *tables, *([DESIGN] if number > 19 else []))
+    return text.replace('address = "203.0.113.20"', f'address = "203.0.113.20"\n{of_host}', 1)
 
 
-def _repair(text: str) -> None:
+def _two(first: int, second: int, **settings: str) -> str:
+    slots = f'[{{ avatar = "mira", slot = {first} }}, {{ avatar = "noor", slot = {second} }}]'
+    return staged(avatars(slots=slots, gpu='"all"', **settings), DESIGN)
+
+
+def _repair(rule: OneRule, text: str) -> None:
     """Fail when the advice of a clash, once followed, leaves it or brings another error."""
-    others = {d.code for d in checked(text).diagnostics} - {CODE}
+    others = {d.code for d in checked(text).diagnostics} - {rule.code}
     for _ in range(8):
-        found = [d for d in checked(text).diagnostics if d.code == CODE or d.severity is Severity.ERROR]
-        assert {d.code for d in found} <= {CODE, *others}, printed(text)
-        advice = next((d.help for d in found if d.code == CODE), None)
+        found = [d for d in checked(text).diagnostics if d.code == rule.code or d.severity is Severity.ERROR]
+        assert {d.code for d in found} <= {rule.code, *others}, printed(text)
+        advice = next((d.help for d in found if d.code == rule.code), None)
         if advice is None:
             return
         text = _followed(tomllib.loads(text), advice)
@@ -207,28 +170,9 @@ def _followed(spec: dict[str, Any], advice: str) -> str:
     return tomli_w.dumps(spec)
 
 
-# --- avatar stacks --------------------------------------------------------------------------------
-
-TURN = '{ user = { env = "TURN_USER" }, password = { env = "TURN_PASSWORD" }, address = "203.0.113.20" }'
-RELAYS = TURN.replace("{ user", '{ relay_ports = "3470-3520", user')
-DESIGN = '[silences.design]\ncode = "slot-beyond-public-design"\nreason = "networks of our own"\n'
-MOVED = {"host": '"gpu"', "http": '"127.0.0.1:9936"', "cli": '"127.0.0.1:5936"', "rtmp": '"127.0.0.1:1936"'}
-ABROAD = {"host": '"gpu"', "orchestrators": '["orch.example.org:8935"]'}
-LIVE = (
-    model("live", pipeline='"live-video-to-video"', id='"comfyui"'),
-    free_orchestrator(mode='"ai"', gpus="[0]", secret=SECRET, models='[{ use = "live", warm = true }]'),
-)
-
-
-def _slot(number: int, *tables: str, of_host: str = "", **settings: str) -> str:
-    slots = f'[{{ avatar = "mira", slot = {number} }}]'
-    text = staged(avatars(slots=slots, **settings), *tables, *([DESIGN] if number > 19 else []))
-    return text.replace('address = "203.0.113.20"', f'address = "203.0.113.20"\n{of_host}', 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
+def test_port_used_twice__avatars(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    # Ports of an avatar stack.
+    for text, says in [
         (
             _slot(46, free_orchestrator()),
             "stage (recorder of slot 46) and orch (service) both use port 8935 of host gpu",
@@ -264,16 +208,11 @@ def _slot(number: int, *tables: str, of_host: str = "", **settings: str) -> str:
             staged(avatars(slots="2", beside='["mediamtx"]')),
             "list the slots instead of counting them, and write slot = 2 for stage-0",
         ),
-    ],
-)
-def test_ports_of_an_avatar_stack(text: str, says: str) -> None:
-    assert says in flagged(text, CODE)
-    _repair(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    ]:
+        rule.errs(text, says)
+        _repair(rule, text)
+    # Slots on free ports.
+    for text in [
         _slot(45, free_orchestrator()),
         _slot(0, free_orchestrator()),
         _slot(158, free_orchestrator(), game_command="false"),
@@ -286,43 +225,28 @@ def test_ports_of_an_avatar_stack(text: str, says: str) -> None:
         _slot(511, of_host='gpu_exporter = { kind = "dcgm", port = 9401 }', gpu="1"),
         _slot(0, turn=TURN),
         _slot(0, free_gateway(**ABROAD, environment='{ LIVE_AI_WHIP_ADDR = "0.0.0.0:49150" }'), turn=TURN),
-    ],
-)
-def test_slots_on_free_ports(text: str) -> None:
-    silent(text)
-
-
-def test_port_that_something_often_has_beside_a_stack(snapshot: SnapshotAssertion) -> None:
-    assert flagged(_slot(46), CODE, Severity.WARNING) == snapshot
-    accepted = f'[silences.accepted]\ncode = "{CODE}"\nreason = "no node runs here"\n'
+    ]:
+        silent(text)
+    # Port that something often has beside a stack.
+    assert rule.warns(_slot(46)) == snapshot
+    accepted = f'[silences.accepted]\ncode = "{rule.code}"\nreason = "no node runs here"\n'
     silent(_slot(46, accepted))
     silent(_slot(46, free_orchestrator(host='"other"', service='"o.example.net:8935"'), host("other"), accepted))
-    assert "slot 0) uses port 8080" in flagged(_slot(0, of_host="ssh_port = 8080"), CODE, Severity.WARNING)
-
-
-def _two(first: int, second: int, **settings: str) -> str:
-    slots = f'[{{ avatar = "mira", slot = {first} }}, {{ avatar = "noor", slot = {second} }}]'
-    return staged(avatars(slots=slots, gpu='"all"', **settings), DESIGN)
-
-
-def test_two_slots_on_one_port() -> None:
-    assert "stage uses port 8889 of host gpu twice, for recorder of slot 0 and signaling of slot 809" in flagged(
-        _two(809, 0), CODE
-    )
-    assert "for game of slot 303 and signaling of slot 0" in flagged(_two(0, 303), CODE)
+    rule.warns(_slot(0, of_host="ssh_port = 8080"), "slot 0) uses port 8080")
+    # Two slots on one port.
+    rule.errs(_two(809, 0), "stage uses port 8889 of host gpu twice, for recorder of slot 0 and signaling of slot 809")
+    rule.errs(_two(0, 303), "for game of slot 303 and signaling of slot 0")
     silent(_two(0, 810))
     silent(_two(0, 304))
     silent(_two(0, 303, game_command="false"))
-
-
-def test_many_counted_slots_give_one_message_for_each_pair_of_services() -> None:
+    # Many counted slots give one message for each pair of services.
     found = [
-        d.message for d in checked(staged(avatars(slots="2001", gpu='"all"'), DESIGN)).diagnostics if d.code == CODE
+        d.message
+        for d in checked(staged(avatars(slots="2001", gpu='"all"'), DESIGN)).diagnostics
+        if d.code == rule.code
     ]
     assert len(found) == len(set(found)) < 12
 
-
-# --- monitoring -----------------------------------------------------------------------------------
 
 HOME = '[monitoring]\nhost = "edge"\n'
 HOOK = 'webhook = { host_file = "/etc/fleetc-monitoring/webhook" }\n'
@@ -340,9 +264,9 @@ def _beside(project: str, listener: str) -> str:
     return _project(project, gate, free_orchestrator())
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
+def test_port_used_twice__monitoring(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    # Ports of the monitoring project.
+    for text, says in [
         (
             _project("", STAGE, free_gateway(), free_orchestrator(), avatar_release='"v1.3.6"'),
             "monitoring (Prometheus) and stage (orchestrator-health) both use port 9090 of host edge",
@@ -368,27 +292,49 @@ def _beside(project: str, listener: str) -> str:
             _project(REACHED).replace("runtime", 'gpu_exporter = { kind = "dcgm" }\nblackbox_port = 9400\nruntime', 2),
             "write blackbox_port = 9401 in hosts.gpu",
         ),
-    ],
-)
-def test_ports_of_the_monitoring_project(text: str, says: str) -> None:
-    assert says in flagged(text, CODE)
-    _repair(text)
-
-
-def test_port_of_another_address_is_free() -> None:
+    ]:
+        rule.errs(text, says)
+        _repair(rule, text)
+    # Port of another address is free.
     silent(_beside(REACHED, "127.0.0.1:9191"))
-
-
-def test_clash_on_all_hosts_is_one_message() -> None:
-    assert printed(_project(REACHED + "node_exporter_port = 22\n"), CODE).count(f"[{CODE}]") == 1
-
-
-def test_port_that_agents_send_to(snapshot: SnapshotAssertion) -> None:
+    # Clash on all hosts is one message.
+    assert rule.printed(_project(REACHED + "node_exporter_port = 22\n")).count(f"[{rule.code}]") == 1
+    # Port that agents send to.
     central = '[monitoring]\nalertmanagers = ["203.0.113.10:9093"]\nhost = "edge"\n'
     agent, taken = free_orchestrator(monitor="true"), free_gateway(cli='"127.0.0.1:9090"')
-    assert flagged(offchain(taken, agent, central), CODE) == snapshot
+    assert rule.errs(offchain(taken, agent, central)) == snapshot
     stack = offchain(free_gateway(), agent, central, STAGE, avatar_release='"v1.3.6"')
-    assert "stage (orchestrator-health)" in flagged(stack, CODE)
-    assert CODE not in printed(stack.replace("slots = 1", "slots = 1\nhealth_port = 9191"))
+    rule.errs(stack, "stage (orchestrator-health)")
+    rule.quiet(stack.replace("slots = 1", "slots = 1\nhealth_port = 9191"))
     silent(offchain(taken, agent, central + 'receiver = "http://203.0.113.10:9091/api/v1/write"\n'))
     silent(offchain(free_gateway(cli='"127.0.0.1:9090"', monitor="true"), free_orchestrator(), central))
+
+
+_LISTENERS = st.tuples(
+    st.sampled_from(["0.0.0.0", "127.0.0.1", "localhost", "10.0.0.1", "10.0.0.2"]), st.integers(9000, 9002)
+)
+
+
+@given(st.lists(_LISTENERS, min_size=1, max_size=6))
+def test_port_used_twice__as_by_comparing_all_pairs(listeners: list[tuple[str, int]]) -> None:
+    nodes = [
+        gateway(
+            f"g{index}",
+            orchestrators='["x.example.net:8935"]',
+            wallet=None,
+            max_price=None,
+            http=f'"{address}:{port}"',
+            http_ingest="true",
+            rtmp=f'"127.0.0.1:{1000 + index}"',
+            cli=f'"127.0.0.1:{2000 + index}"',
+        )
+        for index, (address, port) in enumerate(listeners)
+    ]
+    clashing = set()
+    for second, (address, port) in enumerate(listeners):
+        for other, other_port in listeners[:second]:
+            same = address.replace("localhost", "127.0.0.1") == other.replace("localhost", "127.0.0.1")
+            if port == other_port and (same or "0.0.0.0" in (address, other)):
+                clashing.add(f"g{second}")
+    found = {str(d.primary.place[1]) for d in checked(offchain(*nodes)).diagnostics if d.code == "port-used-twice"}  # type: ignore[index]
+    assert found == clashing
