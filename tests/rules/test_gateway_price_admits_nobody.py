@@ -172,7 +172,7 @@ def test_gateway_price_admits_nobody__models(rule: OneRule, snapshot: SnapshotAs
     free = gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps)
     rule.errs(onchain(model(), free, seller), "or more, or remove it")
     bound = gateway(mode='"dual"', orchestrators=LIST, max_price='"4079 wei / pixel"', max_model_prices=caps)
-    found = rule.errs(onchain(model(), bound, seller))
+    number = rule.errs(onchain(model(), bound, seller))
     assert 'to "4080 wei / pixel" or more\n' in found and "remove" not in found
     # Model left to the cap for video.
     node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"')
@@ -181,9 +181,9 @@ def test_gateway_price_admits_nobody__models(rule: OneRule, snapshot: SnapshotAs
     for price in ["4768371", "1234.567", "0.0123", "999949", "1176.4", "7"]:
         seller = orchestrator(price=f'"{price} wei / pixel"')
         text = onchain(gateway(orchestrators=LIST, max_price='"0.001 wei / pixel"'), seller)
-        found = re.search(r'raise max_price to "(\S+) wei / pixel"', rule.errs(text))
-        assert found is not None and len(found[1].replace(".", "").strip("0")) <= 4
-        rule.quiet(text.replace("0.001 wei", f"{found[1]} wei"))
+        number = re.search(r'raise max_price to "(\S+) wei / pixel"', rule.errs(text))
+        assert number is not None and len(number[1].replace(".", "").strip("0")) <= 4
+        rule.quiet(text.replace("0.001 wei", f"{number[1]} wei"))
 
 
 _PRICES = st.tuples(st.integers(1, 6), st.sampled_from(["wei", "USD"]), st.sampled_from([1, 2, 3]))
