@@ -172,7 +172,7 @@ def test_gateway_price_admits_nobody__models(rule: OneRule, snapshot: SnapshotAs
     free = gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps)
     rule.errs(onchain(model(), free, seller), "or more, or remove it")
     bound = gateway(mode='"dual"', orchestrators=LIST, max_price='"4079 wei / pixel"', max_model_prices=caps)
-    number = rule.errs(onchain(model(), bound, seller))
+    found = rule.errs(onchain(model(), bound, seller))
     assert 'to "4080 wei / pixel" or more\n' in found and "remove" not in found
     # Model left to the cap for video.
     node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"')
