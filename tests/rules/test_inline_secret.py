@@ -55,19 +55,6 @@ SECRETS = [
     "https://us,er:" + KEY + "@rpc.example.org",
     "https://rpc.example.org/?a=1,2&api" + "key=" + KEY,
 ]
-HARMLESS = [
-    "https://arb1.example.org/rpc",
-    "https://rpc.example.org/v2/${PROVIDER_KEY}",
-    "https://storage.example.net/recordings-eu-central-2026",
-    "https://orch-1.example.org:8935,https://orch-2.example.org:8935,https://orch-3.example.org:8935",
-    "https://one.example.org/a,http+unix://two.example.org:8935/b2?c=d",
-    "sha256:" + "ab" * 32,
-    "0x" + "Ab" * 20,
-    "stabilityai/sd-turbo",
-    "file:secrets/orch.pw",
-    "env:ORCH_PW",
-    "the port stays closed because our own firewall drops all public traffic",
-]
 
 
 def _with_variable(value: str, name: str = "SETTING") -> str:

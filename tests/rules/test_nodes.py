@@ -22,8 +22,6 @@ from tests.rules.support import (
     transcoder,
 )
 
-OTHER = 'http = "127.0.0.1:9935"\n'
-
 
 def test_data_dir_used_twice(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     silent(offchain(free_gateway(http='"127.0.0.1:9935"'), free_orchestrator(host='"edge"')))

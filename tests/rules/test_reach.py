@@ -262,9 +262,6 @@ def test_http_ingest_switched_off(rule: OneRule, snapshot: SnapshotAssertion) ->
     assert rule.errs(onchain(gateway(http_ingest="false", **AI_GATE))) == snapshot
 
 
-POOR = {"max_price": '"1210 wei / pixel"', "orchestrators": '["orch"]'}
-
-
 def test_network_on_layer_1(rule: OneRule) -> None:
     # Layer 2.
     for network in ["arbitrum-one-mainnet", "arbitrum-one-rinkeby"]:

@@ -248,9 +248,6 @@ def test_orchestrators_below_min_release(rule: OneRule) -> None:
     rule.warns(_fleet("newest", "v0.9.1"), "accepts every release")
 
 
-OTHER = free_orchestrator("other", node_release='"v0.9.0"', http='"0.0.0.0:8936"', cli='"127.0.0.1:7936"')
-
-
 BUILD = f'[programs."v0.9.1".builds.gpu]\nfile = "/srv/livepeer"\nsha256 = "{"3" * 64}"'
 
 

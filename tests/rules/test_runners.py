@@ -22,8 +22,6 @@ from tests.rules.support import (
     wallet,
 )
 
-LIVE = model("live", pipeline='"live-video-to-video"', id='"streamdiffusion"')
-
 
 def test_live_ai_beside_runners(rule: OneRule) -> None:
     # Other models are fine.
