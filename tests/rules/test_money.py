@@ -144,10 +144,10 @@ def test_gateway_cap_far_above_offers(rule: OneRule, snapshot: SnapshotAssertion
 PAYER = gateway(wallet='"third"')
 
 
-def test_gateway_funds_missing(rule: OneRule) -> None:
+def test_gateway_funds_missing(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     # Wallet without a part of its funds.
     for part in ["deposit", "reserve"]:
-        rule.errs(onchain(wallet(**{part: None}), PAYER))
+        assert rule.errs(onchain(wallet(**{part: None}), PAYER)) == snapshot
         rule.errs(onchain(wallet(**{part: '"0 ETH"'}), PAYER), f"a {part} of zero")
         rule.quiet(onchain(wallet(**{part: '"1 wei"'}), PAYER))
         rule.quiet(offchain(wallet(**{part: None}), PAYER))

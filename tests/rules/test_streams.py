@@ -86,7 +86,10 @@ FAULTS = {
 }
 
 
-def test_ladder_unfit_for_api(rule: OneRule) -> None:
+def test_ladder_unfit_for_api(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    # Each bound.
+    for fault in FAULTS.values():
+        assert rule.errs(broadcast(ladder(fault), stream(ladder='"live"'))) == snapshot
     # Every fault has its own message.
     text = broadcast(ladder(small(height="120", encoder='"VP9"'), rung(fps=None)), stream(ladder='"live"'))
     assert rule.errs(text).endswith("\n3 errors\n")
@@ -109,6 +112,9 @@ NODE_FAULTS = {
 
 
 def test_ladder_unfit_for_node(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    # Each bound.
+    for fault in NODE_FAULTS.values():
+        assert rule.errs(broadcast(ladder(fault), ladder='"live"')) == snapshot
     # Rate beyond reason.
     text = broadcast(stream(gateway='"gate"', profiles=listed(rung(fps="1000001"))))
     rule.errs(text, "too high")
