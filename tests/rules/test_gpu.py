@@ -229,6 +229,7 @@ def test_gpu_memory_tight(rule: OneRule) -> None:
 
 
 def test_gpu_not_on_host(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    rule.errs(offchain(dispatcher(), transcoder(gpus="[0, 2]")), "host gpu has only GPUs 0 to 1")
     silent(offchain(dispatcher(), transcoder(gpus="[0, 1]")))
     # Host without a list says nothing.
     silent(offchain(host("bare"), dispatcher(), transcoder(host='"bare"', gpus="[7]")))

@@ -278,6 +278,7 @@ EARNING = orchestrator(wallet='"third"')
 
 
 def test_minimum_balance_low(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    rule.warns(onchain(wallet(minimum_balance=None), EARNING), "wallet third has no minimum balance")
     # Less than recommended.
     low = wallet(minimum_balance='"0.019999999999999999 ETH"')
     assert rule.warns(onchain(low, EARNING)) == snapshot

@@ -62,6 +62,7 @@ def watched(project: str = "", monitoring: str = "") -> str:
 
 
 def test_metrics_out_of_reach(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    rule.warns(offchain(*FLEET), "the metrics of 2 nodes: they are served on the loopback of hosts edge, gpu")
     # Table that does not say where is not enough.
     rule.warns(offchain(FLEET[0], free_orchestrator(), "[monitoring]\n"), "1 node:")
     # Host or receiver is fine.

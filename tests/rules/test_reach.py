@@ -54,6 +54,7 @@ def test_chain_settings_missing(rule: OneRule, snapshot: SnapshotAssertion) -> N
 
 
 def test_cli_exposed(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    rule.errs(onchain(orchestrator(cli='"0.0.0.0:7935"')), "transfer its funds and change its prices")
     # Loopback is fine.
     for listener in ["127.0.0.1:7000", "127.8.8.8:7000", "[::1]:7000", "localhost:7000"]:
         silent(onchain(orchestrator(cli=f'"{listener}"')))
@@ -214,6 +215,7 @@ SIGNER_HOOK = '"https://auth.example.net/signer"'
 
 
 def test_helper_out_of_reach(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    rule.errs(onchain(GATE, signer(host='"gpu"')), "gate on host edge cannot reach signer")
     # Redeemer on another host.
     orch = orchestrator(redeemer='"redeemer"')
     assert rule.errs(onchain(orch, redeemer(wallet='"payer"'))) == snapshot
