@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import (
-    OneRule,
-    avatars,
-    free_gateway,
-    free_orchestrator,
-    offchain,
-    silent,
-    staged,
-)
+from tests.rules.support import OneRule, avatars, free_gateway, free_orchestrator, offchain, silent, staged
 
 
 def test_alerts_reach_nobody(rule: OneRule) -> None:
