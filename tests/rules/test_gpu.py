@@ -217,6 +217,9 @@ def test_gpu_memory_tight(rule: OneRule) -> None:
     # 85 percent is fine.
     silent(_loaded("11673 MiB"))
     rule.warns(_loaded("11674 MiB"))
+    rule.warns(
+        _loaded("12 GiB"), "gpus = [0, 1] in ai_workers.worker, or warm = false in ai_workers.worker.models.0 (big)"
+    )
     # Slots leave less than the guidance.
     rule.warns(staged(avatars(slots="3")), "slots of stage take 3 times 8 GiB")
     silent(staged(avatars(slots="2")))

@@ -74,6 +74,7 @@ def test_model_id_wrong(rule: OneRule, snapshot: SnapshotAssertion) -> None:
 
 
 def test_models_unlike_mode(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    rule.errs(offchain(free_orchestrator(mode='"dual"')), "and define the model under [models]")
     silent(offchain(model(), free_orchestrator(mode='"dual"', models='[{ use = "realvis" }]')))
     # Live runners bring their own.
     silent(offchain(free_orchestrator(mode='"dual"', live_runners="true", secret=SECRET)))

@@ -91,6 +91,9 @@ def _with(variables: str) -> str:
 
 
 def test_media_variable_invalid(rule: OneRule) -> None:
+    rule.errs(
+        _with('{ LIVE_AI_WHIP_ADDR = "0.0.0.0" }'), 'write LIVE_AI_WHIP_ADDR = ":7280", or an address with its port'
+    )
     # Limit that is no positive number.
     for text in ["0", "-1", "five", "1.5", " 5"]:
         rule.errs(_with(f'{{ LIVE_AI_WHEP_MAX_SESSIONS = "{text}" }}'), "unlimited")

@@ -233,6 +233,8 @@ OUTSIDE = {"host": None, "image": None, "port": None}
 
 
 def test_runner_server_shared(rule: OneRule, snapshot: SnapshotAssertion) -> None:
+    flux = runner("flux", url='"http://edge.example.net:8989/flux"', capacity="3", **OUTSIDE)
+    rule.warns(renting(runner(path='"/echo"'), flux, runners='["echo", "flux"]'), "may get 4 sessions at once")
     # One runner at two orchestrators.
     second = orchestrator(
         "other",
@@ -262,9 +264,9 @@ def loading(time: str, deadline: str = "") -> str:
     return renting(runner(ready_within=f'"{time}"')) + rollout
 
 
-def test_runner_slower_than_deadline(rule: OneRule) -> None:
+def test_runner_slower_than_deadline(rule: OneRule, snapshot: SnapshotAssertion) -> None:
     # Deadline of the spec and by default.
-    rule.errs(loading("10m", "5m"))
+    assert rule.errs(loading("10m", "5m")) == snapshot
     rule.errs(loading("10m"), 'write deadline = "11m"')
     silent(loading("10m", "11m"))
     # As long as the deadline is enough.
