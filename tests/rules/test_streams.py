@@ -314,7 +314,7 @@ def test_stream_request_too_large(rule: OneRule, snapshot: SnapshotAssertion) ->
     short = json.dumps(json.loads(json_document(planned.request.content)), ensure_ascii=False, separators=(",", ":"))
     assert len(short.encode()) == LIMIT
     # One too many.
-    rule.errs(_tagged(2049), "are 2049 characters", "keep an id here and the rest elsewhere")
+    rule.errs(_tagged(2049), "are 2049 characters", "keep an id here and the rest elsewhere\n")
     rule.errs(broadcast(stream("b", userTags=f"{{ a = [{', '.join(['1234.5'] * 300)}] }}")))
     # Two units for a character beyond the first plane.
     wide = "\N{GRINNING FACE}"
