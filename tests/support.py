@@ -102,6 +102,13 @@ def compile_text(text: str, name: str = "fleet.toml") -> Compiled:
     return compile_spec([Source(name, text)], *shipped())
 
 
+def files_of(text: str) -> dict[str, str]:
+    """The files of one spec text by their paths, compiled in memory. Fails where it has errors."""
+    compiled = compile_text(text)
+    assert compiled.tree is not None, printed(compiled.checked, [Source("fleet.toml", text)])
+    return {artifact.path: artifact.content.decode() for artifact in compiled.tree.artifacts}
+
+
 def printed(checked: Checked, sources: list[Source]) -> str:
     """All diagnostics of a check as a terminal shows them, without colour."""
     return as_text(locate(checked.diagnostics, sources, checked.document))

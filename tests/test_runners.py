@@ -29,7 +29,7 @@ from tests.rules.support import (
     silent,
     wallet,
 )
-from tests.support import ROOT, compile_text, fleetc, sources_of
+from tests.support import ROOT, compile_text, files_of, fleetc, sources_of
 
 VECTORS = json.loads((ROOT / "tests" / "data" / "live_runners.json").read_text())
 APPS = ROOT / "tests" / "data" / "runners"
@@ -81,6 +81,11 @@ def test_app_is_a_short_spec_whose_list_the_node_takes(name: str, chain: bool) -
 
 
 # --- the file ----------------------------------------------------------------------------------------
+
+
+def list_of(text: str) -> list[str]:
+    """The files from which nodes read their live runners."""
+    return [file for path, file in files_of(text).items() if path.endswith(FILE)]
 
 
 def entry(text: str) -> dict[str, Any]:
@@ -143,11 +148,8 @@ def test_one_gpu_of_a_host_is_told_to_clients() -> None:
 
 
 def test_numbers_of_prices_stand_with_every_digit_and_no_exponent() -> None:
-    text = renting(runner(price='"0.00000001 USD / request"'))
-    tree = compile_text(text).tree
-    assert tree is not None
-    files = [a.content.decode() for a in tree.artifacts if a.path.endswith(FILE)]
-    assert ['"price": 0.00000001,' in file for file in files] == [True]
+    (file,) = list_of(renting(runner(price='"0.00000001 USD / request"')))
+    assert '"price": 0.00000001,' in file
 
 
 def test_price_in_ether_is_told_in_usd_at_the_rate_of_the_spec() -> None:
@@ -191,9 +193,7 @@ def test_runner_on_a_docker_host_is_a_container_with_its_words_in_order() -> Non
         ("/var/lib/livepeer/echo", False),
     ]
     assert [(secret.name, secret.reference) for secret in found.secrets] == [("HF_TOKEN", "hf_token")]
-    tree = compile_text(text).tree
-    assert tree is not None
-    files = {a.path: a.content.decode() for a in tree.artifacts}
+    files = files_of(text)
     compose = files["hosts/edge/echo/compose.yaml"]
     assert "ipc: host" in compose
     assert compose.index('"--serve"') < compose.index('"b"') < compose.index('"--all"') < compose.index('"a"')
@@ -206,18 +206,14 @@ def test_runner_on_a_docker_host_is_a_container_with_its_words_in_order() -> Non
 
 
 def test_image_without_arguments_keeps_its_own_command() -> None:
-    tree = compile_text(renting()).tree
-    assert tree is not None
-    compose = next(a.content.decode() for a in tree.artifacts if a.path == "hosts/edge/echo/compose.yaml")
+    compose = files_of(renting())["hosts/edge/echo/compose.yaml"]
     assert "command:" not in compose
     assert "ipc:" not in compose
 
 
 def test_runner_on_a_systemd_host_is_a_unit_of_its_program() -> None:
     text = renting(runner(host='"gpu"', image=None, program='"/opt/echo/bin/echo"', arguments='["--port", "8989"]'))
-    tree = compile_text(text).tree
-    assert tree is not None
-    unit = next(a.content.decode() for a in tree.artifacts if a.path.endswith("livepeer-echo.service"))
+    unit = files_of(text)["hosts/gpu/echo/livepeer-echo.service"]
     assert 'ExecStart="/opt/echo/bin/echo" \\\n  "--port" \\\n  "8989"' in unit
     assert "runner-unfit-for-host" in printed(renting(runner(host='"gpu"')))
     assert "runner-unfit-for-host" in printed(renting(runner(image=None, program='"/opt/echo"')))
@@ -228,9 +224,7 @@ def test_words_of_a_runner_are_data_wherever_they_are_written() -> None:
     on_systemd = runner(host='"gpu"', image=None, program='"/opt/echo"', arguments=words)
     for text in (renting(runner(arguments=words)), renting(on_systemd)):
         assert [a.text for a in service(text, "echo").arguments] == ["$HOME", "{{ x }}", "%n", "a b", "-", "`id`"]
-        tree = compile_text(text).tree
-        assert tree is not None
-        files = {a.path: a.content.decode() for a in tree.artifacts}
+        files = files_of(text)
         unit = next((files[path] for path in files if path.endswith("livepeer-echo.service")), "")
         assert not unit or ('"$$HOME"' in unit and '"%%n"' in unit)
         compose = files.get("hosts/edge/echo/compose.yaml", "")
@@ -317,9 +311,7 @@ url = "http://192.0.2.{}:8000"
 def test_classes_defaults_and_counters_work_for_runners() -> None:
     text = renting(COUNTED, runners='["echo-1", "echo-2", "echo-3"]')
     silent(text)
-    tree = compile_text(text).tree
-    assert tree is not None
-    (file,) = (one.content for one in tree.artifacts if one.path.endswith(FILE))
+    (file,) = list_of(text)
     entries = json.loads(file)["runners"]
     assert [(one["label"], one["capacity"], one["runner_url"]) for one in entries] == [
         (f"echo-{number}", 2, f"http://192.0.2.{number}:8000") for number in (1, 2, 3)
@@ -385,9 +377,7 @@ def test_table_says_what_a_runner_comes_to_and_who_buys_it() -> None:
     text = renting(runner(capacity="4"), tables=(wallet(), buyer, poor))
     row = ("echo", "orch", "0.1 USD / hour", "11111111111 wei / second", "6 of 100 tickets", "0.4 USD")
     assert rows(text) == [(*row, "poor", "too expensive"), (*row, "signer", "buys while gas is below about 2.5 gwei")]
-    tree = compile_text(text).tree
-    assert tree is not None
-    page = "".join(a.content.decode() for a in tree.artifacts if a.path.endswith("/README.md"))
+    page = "".join(file for path, file in files_of(text).items() if path.endswith("/README.md"))
     assert "| `echo` | `0.1 USD / hour` | `11111111111 wei / second` | `6 of 100 tickets` |" in page
 
 

@@ -24,7 +24,7 @@ from tests.rules.support import (
     signer,
     silent,
 )
-from tests.support import compile_text
+from tests.support import files_of
 
 CHAIN_FLAGS = {
     "ethUrl",
@@ -160,9 +160,7 @@ def test_gateway_that_asks_its_signer_is_an_edge() -> None:
 
 
 def test_whole_tree_says_who_finds_and_signs() -> None:
-    tree = compile_text(onchain(LIVE, SELLER, behind(), finding(max_price='"1000 wei / pixel"'))).tree
-    assert tree is not None
-    page = next(a.content.decode() for a in tree.artifacts if a.path == "FLEET.md")
+    page = files_of(onchain(LIVE, SELLER, behind(), finding(max_price='"1000 wei / pixel"')))["FLEET.md"]
     assert "finds" in page and "has tickets signed by" in page
 
 
@@ -297,9 +295,7 @@ def test_gateway_restarts_when_its_signer_signs_for_another_account() -> None:
 
 def test_gateway_without_a_key_has_none_in_its_tree() -> None:
     """No keystore, no password and no account to unlock: the account of its signer is a comment alone."""
-    tree = compile_text(onchain(behind(), finding())).tree
-    assert tree is not None
-    own = {one.path: one.content.decode() for one in tree.artifacts if "/gate/" in one.path}
+    own = {path: file for path, file in files_of(onchain(behind(), finding())).items() if "/gate/" in path}
     assert len(own) >= 3
     lines = [line for text in own.values() for line in text.splitlines() if not line.startswith("#")]
     assert not [line for line in lines if "keystore" in line.lower() or "ethPassword" in line or "0x1111" in line]

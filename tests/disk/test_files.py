@@ -77,6 +77,13 @@ def wanted_contents(tree: Tree) -> dict[str, bytes]:
     return {a.path: a.content for a in tree.artifacts}
 
 
+def refusal(act: Callable[..., object], *arguments: object, **more: object) -> FilesError:
+    """The error with which something is refused."""
+    with pytest.raises(FilesError) as caught:
+        act(*arguments, **more)
+    return caught.value
+
+
 @contextmanager
 def umask(value: int) -> Iterator[None]:
     before = os.umask(value)
@@ -119,12 +126,11 @@ BAD_BYTES = [
 def test_wrong_bytes_are_named_with_their_place(tmp_path: Path, encoded: str, code: str, said: str) -> None:
     spec = tmp_path / "fleet.toml"
     spec.write_bytes(base64.b64decode(encoded))
-    with pytest.raises(FilesError) as caught:
-        read_source(spec, "fleet.toml")
-    assert caught.value.code == code
-    assert said in caught.value.message
-    assert "byte offset" in caught.value.message and "line" in caught.value.message
-    assert caught.value.exit_code == 1 and caught.value.help
+    error = refusal(read_source, spec, "fleet.toml")
+    assert error.code == code
+    assert said in error.message
+    assert "byte offset" in error.message and "line" in error.message
+    assert error.exit_code == 1 and error.help
 
 
 def test_crlf_reads_like_lf(tmp_path: Path) -> None:
@@ -169,11 +175,10 @@ def test_what_is_not_a_file_is_refused_without_waiting(tmp_path: Path, kind: str
         spec.symlink_to(spec)
     elif kind == "nul":
         spec = tmp_path / "a\0b"
-    with pytest.raises(FilesError) as caught:
-        read_source(spec, "fleet.toml")
-    assert "fleet.toml" in caught.value.message
+    error = refusal(read_source, spec, "fleet.toml")
+    assert "fleet.toml" in error.message
     if kind not in ("loop", "nul"):
-        assert caught.value.code == ("spec-missing" if kind == "missing" else "spec-not-a-file")
+        assert error.code == ("spec-missing" if kind == "missing" else "spec-not-a-file")
 
 
 def test_linked_spec_is_read(tmp_path: Path) -> None:
@@ -213,9 +218,8 @@ def test_directory_beside_an_installed_package_is_not_taken_for_ours(tmp_path: P
     (tmp_path / "lib" / "fleetc").mkdir(parents=True)
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates" / "stranger.j2").write_text("no")
-    with pytest.raises(FilesError) as caught:
-        reading._shipped("templates", tmp_path / "lib" / "fleetc")
-    assert (caught.value.code, caught.value.exit_code) == ("installation-broken", 3)
+    error = refusal(reading._shipped, "templates", tmp_path / "lib" / "fleetc")
+    assert (error.code, error.exit_code) == ("installation-broken", 3)
 
 
 # Paths of artifacts
@@ -247,10 +251,9 @@ REFUSED = [
 
 @pytest.mark.parametrize("path", REFUSED)
 def test_path_that_leaves_the_tree_or_cannot_be_stored_is_refused(path: str) -> None:
-    with pytest.raises(FilesError) as caught:
-        check_relative(path)
-    assert caught.value.code == "path-refused"
-    assert len(caught.value.message) < 250
+    error = refusal(check_relative, path)
+    assert error.code == "path-refused"
+    assert len(error.message) < 250
 
 
 @pytest.mark.parametrize("path", [FLAGS, "FLEET.md", "ansible/.ansible-lint", "a/con-1/x", "é/b c"])
@@ -384,9 +387,7 @@ def test_missing_parents_are_made_and_a_file_among_them_is_named(tmp_path: Path)
     write_tree(OLD, tmp_path / "no" / "such" / "out")
     assert contents(tmp_path / "no" / "such" / "out") == wanted_contents(OLD)
     (tmp_path / "file").touch()
-    with pytest.raises(FilesError) as caught:
-        write_tree(OLD, tmp_path / "file" / "out")
-    assert caught.value.code == "no-such-directory"
+    assert refusal(write_tree, OLD, tmp_path / "file" / "out").code == "no-such-directory"
 
 
 def test_tree_without_manifest_is_a_mistake_of_the_caller(tmp_path: Path) -> None:
@@ -403,10 +404,9 @@ def test_tree_without_manifest_is_a_mistake_of_the_caller(tmp_path: Path) -> Non
 def test_edited_file_is_refused_by_name_unless_told_otherwise(out: Path, path: str) -> None:
     (out / path).write_text("edited by hand\n")
     before = snapshot(out)
-    with pytest.raises(FilesError) as caught:
-        write_tree(NEW, out)
-    assert caught.value.code == "artifact-edited"
-    assert path in caught.value.message
+    error = refusal(write_tree, NEW, out)
+    assert error.code == "artifact-edited"
+    assert path in error.message
     assert snapshot(out) == before
     write_tree(NEW, out, overwrite_edited=True)
     assert contents(out) == wanted_contents(NEW)
@@ -503,9 +503,7 @@ def test_nothing_is_written_through_or_over_what_took_our_place(
         write_tree(NEW, out, overwrite_edited=True)
         assert contents(out) == wanted_contents(NEW)
     else:
-        with pytest.raises(FilesError) as caught:
-            write_tree(NEW, out, overwrite_edited=overwrite)
-        assert path in caught.value.message
+        assert path in refusal(write_tree, NEW, out, overwrite_edited=overwrite).message
         assert snapshot(out) == before
     assert snapshot(outside) == precious
     assert names(out.parent) == ["out", "outside"]
@@ -515,10 +513,9 @@ def test_nothing_is_written_through_or_over_what_took_our_place(
 def test_foreign_entry_where_a_new_file_goes_is_refused(out: Path, outside: Path, kind: str) -> None:
     make(out / "hosts/gpu-1/o/launch.flags", kind, outside)
     before = snapshot(out)
-    with pytest.raises(FilesError) as caught:
-        write_tree(NEW, out, overwrite_edited=True)
-    assert caught.value.code == "path-occupied"
-    assert "hosts/gpu-1/o/launch.flags" in caught.value.message
+    error = refusal(write_tree, NEW, out, overwrite_edited=True)
+    assert error.code == "path-occupied"
+    assert "hosts/gpu-1/o/launch.flags" in error.message
     assert snapshot(out) == before
 
 
@@ -630,9 +627,7 @@ def test_root_and_home_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HOME", str(tmp_path))
     for precious in (Path("/"), tmp_path, tmp_path / "x" / ".."):
         (tmp_path / "x").mkdir(exist_ok=True)
-        with pytest.raises(FilesError) as caught:
-            write_tree(OLD, precious)
-        assert caught.value.code == "target-refused"
+        assert refusal(write_tree, OLD, precious).code == "target-refused"
 
 
 @pytest.mark.parametrize("kind", ["dir", "file"])
@@ -649,9 +644,7 @@ def test_target_that_is_no_directory_is_refused(tmp_path: Path, outside: Path, k
     make(tmp_path / "out", kind, outside)
     before = snapshot(tmp_path)
     for act in (write_tree, stale):
-        with pytest.raises(FilesError) as caught:
-            act(OLD, tmp_path / "out")
-        assert caught.value.code == "target-not-directory"
+        assert refusal(act, OLD, tmp_path / "out").code == "target-not-directory"
     assert snapshot(tmp_path) == before
 
 
@@ -684,9 +677,7 @@ def test_mangled_manifest_is_refused(out: Path, manifest: bytes) -> None:
     (out / MANIFEST).write_bytes(manifest)
     before = snapshot(out)
     for act in (lambda: write_tree(NEW, out), lambda: stale(NEW, out), lambda: read_tree(out)):
-        with pytest.raises(FilesError) as caught:
-            act()
-        assert caught.value.code == "manifest-unreadable"
+        assert refusal(act).code == "manifest-unreadable"
     assert snapshot(out) == before
 
 
@@ -705,9 +696,7 @@ def test_mount_point_is_refused(tmp_path: Path, bind: bool) -> None:
     (tmp_path / "real").mkdir()
     how = ["--bind", str(tmp_path / "real")] if bind else ["-t", "tmpfs", "tmpfs"]
     with mounted(tmp_path / "out", *how) as out:
-        with pytest.raises(FilesError) as caught:
-            write_tree(OLD, out)
-        assert caught.value.code == "target-is-mount"
+        assert refusal(write_tree, OLD, out).code == "target-is-mount"
         write_tree(OLD, out / "rendered")
         assert contents(out / "rendered") == wanted_contents(OLD)
 
@@ -727,10 +716,9 @@ def test_full_disk_leaves_the_old_tree(tmp_path: Path, limit: str, big: Tree) ->
     with mounted(tmp_path / "small", "-t", "tmpfs", "-o", limit, "tmpfs") as small:
         write_tree(OLD, small / "out")
         before = snapshot(small)
-        with pytest.raises(FilesError) as caught:
-            write_tree(big, small / "out")
-        assert (caught.value.code, caught.value.exit_code) == ("disk-full", 3)
-        assert "big.txt" in caught.value.message and "No space left" in caught.value.message
+        error = refusal(write_tree, big, small / "out")
+        assert (error.code, error.exit_code) == ("disk-full", 3)
+        assert "big.txt" in error.message and "No space left" in error.message
         assert snapshot(small) == before
 
 
@@ -803,10 +791,9 @@ def test_second_writer_fails_naming_the_holder_and_later_succeeds(out: Path) -> 
     holder = os.open(out.parent, os.O_RDONLY)
     fcntl.flock(holder, fcntl.LOCK_EX)
     for act in (lambda: write_tree(NEW, out, wait_seconds=0), lambda: read_tree(out, wait_seconds=0)):
-        with pytest.raises(FilesError) as caught:
-            act()
-        assert (caught.value.code, caught.value.exit_code) == ("output-locked", 3)
-        assert f"process {os.getpid()} " in caught.value.message
+        error = refusal(act)
+        assert (error.code, error.exit_code) == ("output-locked", 3)
+        assert f"process {os.getpid()} " in error.message
     release = threading.Timer(0.1, os.close, (holder,))
     release.start()
     write_tree(NEW, out, wait_seconds=60)
@@ -851,9 +838,8 @@ def test_late_file_with_a_taken_name_is_left_and_named(out: Path) -> None:
     (staged / "note").write_text("theirs")
     (out / "note").write_text("another")
     for _ in range(2):
-        with pytest.raises(FilesError) as caught:
-            write_tree(OLD, out)
-        assert (caught.value.code, caught.value.path) == ("leftover-not-ours", str(staged))
+        error = refusal(write_tree, OLD, out)
+        assert (error.code, error.path) == ("leftover-not-ours", str(staged))
     assert ((staged / "note").read_text(), (out / "note").read_text()) == ("theirs", "another")
 
 
@@ -868,9 +854,7 @@ def test_thing_under_a_leftovers_name_is_not_trusted(out: Path, outside: Path, n
     else:
         make(out.parent / name, kind, outside)
     before = snapshot(out.parent)
-    with pytest.raises(FilesError) as caught:
-        write_tree(NEW, out)
-    assert caught.value.code == "leftover-not-ours"
+    assert refusal(write_tree, NEW, out).code == "leftover-not-ours"
     assert snapshot(out.parent) == before
 
 
@@ -931,13 +915,9 @@ def test_reading_back_leaves_out_what_is_gone(out: Path) -> None:
 @pytest.mark.parametrize(("path", "kind"), [item for item in HOSTILE if item[1] != "hardlink"])
 def test_reading_back_follows_no_link_and_waits_for_nothing(out: Path, outside: Path, path: str, kind: str) -> None:
     make(out / path, kind, outside)
-    with pytest.raises(FilesError) as caught:
-        read_tree(out)
-    assert caught.value.code == "artifact-not-a-file"
+    assert refusal(read_tree, out).code == "artifact-not-a-file"
 
 
 def test_reading_back_what_was_never_written_says_so(tmp_path: Path) -> None:
     for target in (tmp_path, tmp_path / "out"):
-        with pytest.raises(FilesError) as caught:
-            read_tree(target)
-        assert caught.value.code == "tree-missing"
+        assert refusal(read_tree, target).code == "tree-missing"

@@ -22,8 +22,8 @@ from fleetc.rollout.hosts.journal import to_read
 from fleetc.rollout.hosts.observe import observe
 from fleetc.settings import Settings
 from tests.emit.programs import program
+from tests.review.git_support import git_in
 from tests.review.support import example
-from tests.review.test_diff_command import git_in
 from tests.support import compile_text
 
 pytestmark = pytest.mark.usefixtures("processes")

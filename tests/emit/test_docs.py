@@ -87,9 +87,6 @@ def test_no_number_on_a_page_grows_with_the_fleet() -> None:
         assert few == many
 
 
-PEERS = ("192.0.2.7", "2001:db8::7")
-
-
 def test_ports_say_who_reaches_them_and_what_for() -> None:
     ports = (
         support.listening("203.0.113.10", 1935, "RTMP", guard="a webhook"),

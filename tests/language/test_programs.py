@@ -20,7 +20,7 @@ from tests.rules.support import (
     printed,
     program,
 )
-from tests.support import compile_text
+from tests.support import compile_text, files_of
 
 DIGEST = "ab" * 32
 URL = "https://downloads.example.net/livepeer"
@@ -111,12 +111,10 @@ def test_container_has_its_program_in_the_image() -> None:
 
 
 def test_unit_names_the_program_by_digest_and_the_host_is_told_where_it_comes_from() -> None:
-    tree = compile_text(offchain(free_orchestrator(), program("v0.9.1", "1"))).tree
-    assert tree is not None
-    files = tree.as_mapping()
-    unit = files["hosts/gpu/orch/livepeer-orch.service"].content.decode()
+    files = files_of(offchain(free_orchestrator(), program("v0.9.1", "1")))
+    unit = files["hosts/gpu/orch/livepeer-orch.service"]
     assert f'ExecStart="/opt/fleetc/programs/{"1" * 64}/livepeer" \\' in unit
-    (service,) = json.loads(files["ansible/host_vars/gpu.json"].content)["fleet_host_services"]
+    (service,) = json.loads(files["ansible/host_vars/gpu.json"])["fleet_host_services"]
     told = {name: value["__ansible_unsafe"] for name, value in service["program"].items()}
     url = "https://downloads.example.net/v0.9.1/livepeer"
     assert told == {
@@ -188,9 +186,8 @@ def test_helpers_of_the_fleet_may_not_run_yet_and_others_must_answer() -> None:
 
 
 def test_page_lists_what_people_provide_and_nothing_else() -> None:
-    tree = compile_text(onchain(orchestrator(), program("v0.9.1", "1"))).tree
-    assert tree is not None
-    pages = (tree.as_mapping()[path].content.decode() for path in ("hosts/gpu/README.md", "FLEET.md"))
+    files = files_of(onchain(orchestrator(), program("v0.9.1", "1")))
+    pages = (files[path] for path in ("hosts/gpu/README.md", "FLEET.md"))
     chapter = "".join(page.partition("## Before the first rollout")[2].partition("\n## ")[0] for page in pages)
     assert "directory with the key file of 0x2222222222222222222222222222222222222222" in chapter
     assert "which fleetc installs from there" in chapter

@@ -12,7 +12,7 @@ from fleetc.blueprint.blueprint import StreamBlueprint
 from fleetc.language.stream import PLACEHOLDER
 from fleetc.upstream.stream_api import DEFAULT_PROFILES, NODE_BOUNDS, SERVER_OWNED
 from tests.rules.support import broadcast, ladder, listed, printed, rung, silent, small, stream
-from tests.support import compile_text
+from tests.support import compile_text, files_of
 
 WHOLE = "\n".join(
     [
@@ -60,9 +60,7 @@ location = { lat = -33.9, lon = 18 }
 
 
 def _files(text: str) -> dict[str, str]:
-    tree = compile_text(broadcast(text)).tree
-    assert tree is not None, printed(broadcast(text))
-    return {a.path: a.content.decode() for a in tree.artifacts}
+    return files_of(broadcast(text))
 
 
 def _plans(text: str) -> dict[str, StreamBlueprint]:
@@ -121,9 +119,7 @@ def test_default_ladder_is_written_out_for_nodes() -> None:
 
 def test_source_only_is_said_by_the_webhook_alone() -> None:
     gate = broadcast(stream(gateway='"gate"', profiles="[]"), auth_webhook='"https://hooks.example.net/"')
-    tree = compile_text(gate).tree
-    assert tree is not None
-    files = {a.path: a.content.decode() for a in tree.artifacts}
+    files = files_of(gate)
     assert json.loads(files["streams/main.auth-webhook.json"])["profiles"] == []
     assert "hosts/edge/gate/transcoding.json" not in files
 

@@ -11,7 +11,7 @@ import pytest
 from tests import node
 from tests.lower.test_lowering import flags, service, settings
 from tests.rules.support import SECRET, checked, flagged, gateway, onchain, orchestrator, printed
-from tests.support import compile_text
+from tests.support import files_of
 
 
 def selling(price: str = "0.36 USD / hour", *more: str) -> str:
@@ -20,9 +20,7 @@ def selling(price: str = "0.36 USD / hour", *more: str) -> str:
 
 
 def document(text: str) -> dict[str, Any]:
-    tree = compile_text(text).tree
-    assert tree is not None, printed(text)
-    (content,) = [one.content for one in tree.artifacts if one.path.endswith("/orch/capability-comfy.json")]
+    (content,) = [file for path, file in files_of(text).items() if path.endswith("/orch/capability-comfy.json")]
     found: dict[str, Any] = json.loads(content)
     return found
 

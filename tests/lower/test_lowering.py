@@ -33,7 +33,7 @@ from tests.rules.support import (
     wallet,
 )
 from tests.rules.support import model as model_table
-from tests.support import compile_text
+from tests.support import files_of
 
 LADDER = """
 [ladders.small]
@@ -315,9 +315,7 @@ def test_helpers_are_in_the_whole_tree_on_both_runtimes() -> None:
     orch = orchestrator(redeemer='"redeemer"', cli='"127.0.0.1:7936"', wallet='"third"')
     helpers = redeemer(host='"gpu"', http='"127.0.0.1:9000"', wallet='"third"'), reward_caller(wallet='"third"')
     text = onchain(LADDER, wallet(reward_by='"caller"', minimum_balance='"0.05 ETH"'), gate, signer(), orch, *helpers)
-    compiled = compile_text(text)
-    assert compiled.tree is not None, [d.message for d in compiled.checked.diagnostics]
-    files = {artifact.path: artifact.content.decode() for artifact in compiled.tree.artifacts}
+    files = files_of(text)
     assert "remoteSigner=true" in files["hosts/edge/signer/compose.yaml"]
     assert "-redeemer=true" in files["hosts/gpu/redeemer/livepeer-redeemer.service"]
     assert "-reward=true" in files["hosts/edge/caller/launch.flags"]

@@ -82,12 +82,3 @@ def test_rule_reports_only_its_own_code_and_its_page_has_its_parts(rule: Rule) -
     for example in (parts["bad"], parts["good"]):
         assert all(not line or line.startswith("    ") for line in example.splitlines())
         assert tomllib.loads(example)
-
-
-def test_every_rule_has_a_test_with_a_snapshot_in_the_folder_of_its_subject() -> None:
-    for module in (_CORE / "rules").glob("*/[!_]*.py"):
-        folder, name = Path(__file__).parents[1] / "rules" / module.parent.name, f"test_{module.stem}"
-        place = folder.relative_to(ROOT)
-        assert (folder / f"{name}.py").is_file(), f"write {place / name}.py: see 'A rule' in CONTRIBUTING.md"
-        advice = f"compare with `snapshot` in {place / name}.py, and run pytest {place} --snapshot-update"
-        assert (folder / "__snapshots__" / f"{name}.ambr").is_file(), advice

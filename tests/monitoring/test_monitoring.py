@@ -16,7 +16,7 @@ from fleetc.places.origin import Origin
 from fleetc.upstream.metrics import exporter_ports, metrics
 from tests.monitoring.support import SPEC, files, watched, whole
 from tests.rules.support import checked, free_gateway, free_orchestrator, offchain, orchestrator, printed
-from tests.support import compile_text
+from tests.support import compile_text, files_of
 
 
 def labels(text: str = SPEC) -> dict[str, dict[str, str]]:
@@ -262,8 +262,7 @@ def test_number_that_is_meant_as_a_share_is_proposed() -> None:
 
 
 def test_pages_say_what_is_read_and_what_is_not() -> None:
-    assert whole().tree is not None
-    pages = {a.path: a.content.decode() for a in whole().tree.artifacts if a.path.endswith(".md")}  # type: ignore[union-attr]
+    pages = files_of(SPEC)
     section = pages["FLEET.md"].partition("## Monitoring")[2].partition("\n## ")[0]
     assert "| `orch` | livepeer | `127.0.0.1:7935` |" in pages["hosts/second/README.md"]
     assert "| `gate` | livepeer | `127.0.0.1:5935` |" in pages["hosts/front/README.md"]

@@ -25,7 +25,7 @@ from fleetc.blueprint.monitoring import PROJECT_DIRECTORY
 from fleetc.upstream.monitoring_images import monitoring_images
 from tests.emit import programs
 from tests.monitoring.support import SPEC, files, lay_out, program, running, watched, whole
-from tests.monitoring.test_running import free_port, serving, waited
+from tests.monitoring.test_running import free_port, loop, serving, waited
 from tests.support import compile_text
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -39,52 +39,7 @@ DEBIAN = {
 """The program of each service, in Debian."""
 PASSWORD = 'grafana_password = { host_file = "/etc/fleetc-monitoring/grafana" }\n'
 
-LOOP = """
-spec = 1
-
-[fleet]
-name = "loop"
-network = "offchain"
-node_release = "v0.9.1"
-avatar_release = "v1.3.6"
-
-[hosts.front]
-address = "127.0.0.1"
-public = "front.example.net"
-runtime = "docker"
-blackbox_port = {blackbox}
-
-[hosts.gpu]
-address = "127.0.0.2"
-public = "gpu.example.net"
-runtime = "docker"
-
-[gateways.gate]
-host = "front"
-mode = "video"
-orchestrators = ["orch"]
-cli = "127.0.0.1:{gate}"
-monitor = true
-
-[orchestrators.orch]
-host = "gpu"
-mode = "video"
-cli = "127.0.0.1:{orch}"
-monitor = true
-
-[avatars.stage]
-host = "front"
-allow = ["payments"]
-payments = {{ addresses = ["203.0.113.90"] }}
-slots = 1
-
-[monitoring]
-host = "front"
-receiver = "http://127.0.0.1:{prometheus}/api/v1/write"
-scrape_interval = "1s"
-verify_every = "15m"
-verify_exporter = "127.0.0.1:{verified}"
-
+PROJECT = """
 [monitoring.project]
 prometheus = "127.0.0.1:{prometheus}"
 alertmanager_port = {alertmanager}
@@ -325,7 +280,8 @@ def test_targets_are_up_and_an_alert_arrives(tmp_path: Path) -> None:
         own = {name: free_port() for name in ("prometheus", "alertmanager", "blackbox", "measured")}
         url, told = stack.enter_context(hooked())
         heard, beats = stack.enter_context(hooked())
-        compiled = compile_text(LOOP.format(**served, **own, webhook=tmp_path / "url"))
+        more = PROJECT.format(**own, webhook=tmp_path / "url")
+        compiled = compile_text(loop("front", more=more, slots=1, **served, **own))
         assert compiled.checked.diagnostics == ()
         folder = lay_out(compiled, tmp_path / "project")
         config = folder / "alertmanager.yml"

@@ -41,7 +41,6 @@ region = "eu"
 address = "127.0.0.2"
 public = "gpu.example.net"
 runtime = "docker"
-blackbox_port = {blackbox}
 
 [gateways.gate]
 host = "front"
@@ -57,23 +56,31 @@ cli = "127.0.0.1:{orch}"
 monitor = true
 
 [avatars.stage]
-host = "gpu"
+host = "{stage}"
 allow = ["payments"]
 payments = {{ addresses = ["203.0.113.90"] }}
-slots = 2
+slots = {slots}
 
 [monitoring]
 host = "front"
 receiver = "http://127.0.0.1:{prometheus}/api/v1/write"
 scrape_interval = "1s"
-labels = {{ team = "ops {{{{ .Value }}}} $HOME" }}
 verify_every = "15m"
 verify_exporter = "127.0.0.1:{verified}"
+"""
+SILENT = """
+labels = { team = "ops {{ .Value }} $HOME" }
 
 [silences.accepted]
 code = "alerts-reach-nobody"
 reason = "the test reads the alerts of Prometheus itself"
 """
+
+
+def loop(stage: str, blackbox: int, more: str, **numbers: object) -> str:
+    """A fleet on loopback addresses, with an avatar stack and a blackbox exporter on one of its hosts."""
+    text = SPEC.format(stage=stage, **numbers)
+    return text.replace(f"[hosts.{stage}]", f"[hosts.{stage}]\nblackbox_port = {blackbox}") + more
 
 
 class Node(BaseHTTPRequestHandler):
@@ -152,7 +159,7 @@ def test_targets_are_up_with_their_labels_and_alerts_are_judged(tmp_path: Path) 
     with ExitStack() as stack:
         ports = {name: stack.enter_context(serving()) for name in ("gate", "orch", "blackbox", "verified")}
         central, agent = free_port(), free_port()
-        compiled = compile_text(SPEC.format(prometheus=central, **ports))
+        compiled = compile_text(loop("gpu", more=SILENT, slots=2, prometheus=central, **ports))
         folder = lay_out(compiled, tmp_path / "monitoring")
         assert compiled.checked.diagnostics == ()
         log = tmp_path / "central.log"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import tomllib
 from pathlib import Path
@@ -18,6 +17,7 @@ from fleetc.pipeline import compile_spec
 from fleetc.review.compare import compare
 from fleetc.toml.document import Source
 from tests.mutating import mutations, spread
+from tests.review.git_support import git_in
 from tests.review.support import example, side
 from tests.support import few, fleetc, shipped
 
@@ -25,17 +25,6 @@ pytestmark = pytest.mark.usefixtures("processes")
 
 DEMO = example("demo")
 EDITED = DEMO.replace("max_sessions = 4", "max_sessions = 3")
-
-
-def git_in(folder: Path, *arguments: str) -> str:
-    """Run git with nobody's settings."""
-    who = {"GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.net"}
-    who |= {"GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@example.net"}
-    none = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    done = subprocess.run(
-        ["git", *arguments], cwd=folder, env={**os.environ, **who, **none}, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
 
 
 @pytest.fixture

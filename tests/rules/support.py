@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from fleetc.messages.locate import Located, locate
 from fleetc.messages.repairs import Repair, repairs
@@ -84,6 +85,16 @@ def free_gateway(name: str = "gate", /, **settings: str | None) -> str:
 def free_orchestrator(name: str = "orch", /, **settings: str | None) -> str:
     """An orchestrator for video off-chain, on host gpu."""
     return orchestrator(name, **{"wallet": None, "price": None, **settings})
+
+
+def dispatcher(**settings: str | None) -> str:
+    """An orchestrator off-chain on host edge, which gives its work to workers."""
+    return free_orchestrator(**{"host": '"edge"', "secret": SECRET, **settings})
+
+
+def ai_dispatcher(**settings: str | None) -> str:
+    """A dispatcher for video and for the model realvis."""
+    return dispatcher(**{"mode": '"dual"', "models": '[{ use = "realvis" }]', **settings})
 
 
 def transcoder(name: str = "worker", /, **settings: str | None) -> str:
@@ -244,6 +255,34 @@ def flagged(text: str, code: str, severity: Severity = Severity.ERROR) -> str:
     assert found, f"{code} is not reported; this is:\n{printed(text)}"
     assert {d.severity for d in found} == {severity}, f"{code} has another severity:\n{printed(text, code)}"
     return printed(text, code)
+
+
+class OneRule(NamedTuple):
+    """The rule that a test is named after, `test_<code>`: what it reports of a spec text."""
+
+    code: str
+
+    def errs(self, text: str, *words: str) -> str:
+        """What is printed about a spec with errors of this code, which has these words."""
+        return self._with(words, flagged(text, self.code))
+
+    def warns(self, text: str, *words: str) -> str:
+        """What is printed about a spec with warnings of this code, which has these words."""
+        return self._with(words, flagged(text, self.code, Severity.WARNING))
+
+    def printed(self, text: str) -> str:
+        """What is printed under this code."""
+        return printed(text, self.code)
+
+    def quiet(self, text: str) -> None:
+        """Fail when the rule reports anything; others may."""
+        assert self.printed(text) == "no problems\n"
+
+    @staticmethod
+    def _with(words: tuple[str, ...], shown: str) -> str:
+        for word in words:
+            assert word in shown
+        return shown
 
 
 def silent(text: str) -> None:

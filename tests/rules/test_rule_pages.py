@@ -1,7 +1,8 @@
 """Every rule's page shows a spec that the rule reports, and the same spec repaired, of which it says nothing.
 
 The examples are fragments. What they leave out is filled in: required fields, and the hosts, wallets, models and nodes
-that they name. A fragment speaks of a fleet on a chain or of one without, so each page is tried in both.
+that they name. A fragment speaks of a fleet on a chain or of one without, so each page is tried in both. A snapshot has
+what is printed of each example.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from typing import Any
 
 import pytest
 import tomli_w
+from syrupy.assertion import SnapshotAssertion
 
 from fleetc.language.spec import read_fleet
+from fleetc.messages.locate import locate
+from fleetc.messages.text import as_text
 from fleetc.pipeline import check_spec
 from fleetc.rules import asked, rules
 from fleetc.toml.document import Source
-from tests.support import for_each
 
 Table = dict[str, Any]
 
@@ -220,7 +223,8 @@ def _things(spec: Table) -> Iterator[tuple[str, str, Table]]:
                 yield kind, settings[key], {}
 
 
-def _codes(base: Table, code: str, fragment: str) -> tuple[set[str], str]:
+def _reported(base: Table, code: str, fragment: str) -> tuple[str, str]:
+    """What is printed of a fragment under the code, and the whole spec with all that is printed of it."""
     context = tomllib.loads(textwrap.dedent(CONTEXT.get(code, "")))
     shown = fragment
     if code in ABRIDGED:
@@ -229,24 +233,26 @@ def _codes(base: Table, code: str, fragment: str) -> tuple[set[str], str]:
     spec = _filled(_merged(_merged(base, context), tomllib.loads(shown)), LEFT_OUT.get(code, ()))
     text = tomli_w.dumps(spec)
     checked = check_spec([Source("fleet.toml", text)])
-    found = checked.diagnostics
     fleet = checked.fleet or (read_fleet(checked.document)[0] if checked.document is not None else None)
     if fleet is not None:
         unasked = set(rules()) - set(asked(fleet))
         assert not [finding for rule in unasked for finding in rule.check(fleet)], "rules that nobody asks find nothing"
-    return {d.code for d in found}, text + "\n".join(f"{d.code}: {d.message}" for d in found)
+    own = [diagnostic for diagnostic in checked.diagnostics if diagnostic.code == code]
+    printed = as_text(locate(own, checked.sources, checked.document)) if own else ""
+    return printed, text + as_text(locate(checked.diagnostics, checked.sources, checked.document))
 
 
-@for_each("code", [rule.code for rule in rules()])
-def test_the_example_is_reported_and_the_repaired_one_is_not(code: str) -> None:
+@pytest.mark.parametrize("code", [rule.code for rule in rules()])
+def test_the_example_is_reported_and_the_repaired_one_is_not(code: str, snapshot: SnapshotAssertion) -> None:
     page = next(rule.page for rule in rules() if rule.code == code)
     example, instead = _parts(page)
     tried = []
     for base in (FREE, PAID):
-        before, told = _codes(base, code, example)
-        after, repaired = _codes(base, code, instead)
-        if code in before and code not in after:
+        before, whole = _reported(base, code, example)
+        after, repaired = _reported(base, code, instead)
+        if before and not after:
+            assert before == snapshot
             return
-        tried.append(repaired if code in before else told)
+        tried.append(repaired if before else whole)
     what = f"of the page of {code}, the example is not reported, or what to write instead is reported too:\n"
     pytest.fail(what + "\n\n".join(text[:4000] for text in tried))
