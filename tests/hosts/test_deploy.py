@@ -466,28 +466,6 @@ def test_interrupted_rollout_says_that_hosts_are_unknown_and_the_next_one_comple
 
 
 @pytest.mark.slow
-def test_node_whose_port_a_stranger_holds_starts_once_that_is_gone(rollout: Rollout) -> None:
-    """The stand-in says so and ends, as the node does. No release is ill for that: the host goes on trying."""
-    host = rollout.hosts["one"]
-    host.run("systemctl", "stop", "livepeer-orch-a.service")
-    squatter = "import socket,time; s=socket.create_server(('0.0.0.0', 8935)); time.sleep(600)"
-    host.run("systemd-run", "--unit=squatter", "python3", "-c", squatter)
-    try:
-        early = rollout.deploy("--limit", "one")
-        done = rollout.deploy("--limit", "one", "--skip", "ports-free=what happens without that check")
-        again = rollout.deploy("--limit", "one", "--skip", "ports-free=what happens without that check")
-    finally:
-        host.run("systemctl", "stop", "squatter.service")
-    assert early.returncode == 1 and "is held by python3" in early.stdout, "nobody needs a way back from this"
-    assert done.returncode == 5, "what ran before cannot start either"
-    assert "UNKNOWN" in done.stdout and "address already in use" in done.stdout.lower()
-    assert re.search(r"going back: port 8935 is held by python3 .*; the host tries again every 20 s", done.stdout)
-    assert again.returncode == 1 and "port 8935 is held by python3" in again.stdout
-    in_phase(host, "reverted", seconds=60)
-    assert process_of(host, rollout.service("orch-a")).pid
-
-
-@pytest.mark.slow
 def test_flag_that_the_node_does_not_know_fails_the_rollout_with_its_words(rollout: Rollout) -> None:
     """Flags of a release that fleetc does not know are taken as written; the stand-in has the flags of v0.9.1.
 

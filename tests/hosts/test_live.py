@@ -18,21 +18,6 @@ pytestmark = pytest.mark.usefixtures("processes")
 
 _ASK = "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1], timeout=5).read().decode())"
 
-_DISCOVER = """
-import ssl, sys, urllib.request
-trusting = ssl.create_default_context()
-trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-with urllib.request.urlopen("https://127.0.0.1:8935/discovery", timeout=5, context=trusting) as answer:
-    sys.stdout.write(answer.read().decode())
-"""
-RUNNER = """
-[runners.{name}]
-url = "http://127.0.0.1:8990/{name}"
-app = "example/{name}"
-price = "{price} USD / hour"
-health = "/health"
-"""
-
 
 class Priced(Rollout):
     """The fleet of the deploy tests with three prices, on which changes are made while nodes run."""
@@ -47,24 +32,6 @@ class Priced(Rollout):
             text = head + name + rest.replace(f'\n{key} = "{old} wei', f'\n{key} = "{new} wei', 1)
         path.write_text(text.replace('live = "never"', f'live = "{live}"'), encoding="utf-8")
         self.compile()
-
-    def rent(self, price: str, *more: str) -> None:
-        """Let orch-b offer the live runner echo for this price, and others beside it."""
-        names = ["echo", *more]
-        listed = "runners = [" + ", ".join(f'"{name}"' for name in names) + "]"
-        path = self.directory / "fleet.toml"
-        text = path.read_text(encoding="utf-8").partition("\n[rates]")[0]
-        head, name, rest = text.partition(".orch-b]\n")
-        lines = [line for line in rest.splitlines(keepends=True) if not line.startswith("runners = ")]
-        tables = [RUNNER.format(name=one, price=price if one == "echo" else "0.05") for one in names]
-        path.write_text(f'{head}{name}{listed}\n{"".join(lines)}\n[rates]\nUSD = "0.0004 ETH"\n{"".join(tables)}')
-        self.compile()
-
-    def offered(self) -> dict[str, str]:
-        """What clients of orch-b find: the price of each app, at 2,000 USD for an ether."""
-        done = self.hosts["two"].run("python3", "-c", _DISCOVER)
-        listed = [(one["app"], one["price_info"]) for one in json.loads(done.stdout)[0]["runners"]]
-        return {app: f"{price['price']} {price['currency']} / {price['unit']}" for app, price in listed}
 
     def says(self) -> tuple[str, str, str]:
         """What the three nodes themselves say."""
@@ -118,66 +85,3 @@ def test_a_forced_restart_afterwards_changes_nothing(fleet: Priced) -> None:
     assert fleet.says() == ("1250", "1260", "1600")
     fleet.is_unchanged()
     assert fleet.pids() == after
-
-
-def test_power_cut_after_a_change_brings_the_same_prices(fleet: Priced) -> None:
-    fleet.price(1270, 1260, 1600)
-    assert fleet.deploy().returncode == 0
-    fleet.hosts["one"].power_cut()
-    fleet.hosts["one"].power_on()
-    fleet.is_unchanged()
-    assert fleet.says() == ("1270", "1260", "1600")
-
-
-def test_a_node_that_refuses_is_restarted_or_the_release_taken_back(fleet: Priced) -> None:
-    pids = fleet.pids()
-    fleet.hosts["one"].write("/var/lib/livepeer/orch-a/standin-ill", b"refuse")
-    try:
-        fleet.price(1280, 1260, 1600, "only")
-        halted = fleet.deploy()
-        assert halted.returncode == 4, halted.stdout
-        assert "one: orch-a: it answers 500 to /setPriceForBroadcaster" in halted.stdout
-        assert (fleet.pids(), fleet.says()) == (pids, ("1270", "1260", "1600"))
-        fleet.price(1280, 1260, 1600)
-        done = fleet.deploy()
-        assert done.returncode == 0, done.stdout + done.stderr
-    finally:
-        fleet.hosts["one"].run("rm", "/var/lib/livepeer/orch-a/standin-ill")
-    after = fleet.pids()
-    assert {name for name in pids if pids[name] != after[name]} == {"orch-a"}
-    assert fleet.says() == ("1280", "1260", "1600")
-
-
-def test_a_live_runner_changes_its_price_and_another_one_comes_without_a_restart(fleet: Priced) -> None:
-    """The runners are a stand-in: Python's own web server, which the stand-in node asks for their health."""
-    two = fleet.hosts["two"]
-    for name in ("echo", "flux"):
-        two.write(f"/srv/runners/{name}/health", b"well")
-    words = ("python3", "-m", "http.server", "8990", "--bind", "127.0.0.1", "--directory", "/srv/runners")
-    two.run("systemd-run", "--unit=standin-runners", *words)
-    try:
-        fleet.rent("0.001")
-        begun = fleet.deploy()
-        assert begun.returncode == 0, begun.stdout + begun.stderr
-        assert fleet.offered() == {"example/echo": "138888888 wei / seconds"}
-        pids = fleet.pids()
-        fleet.rent("0.002", "flux")
-        told = fleet.deploy("--check")
-        assert "two: would change orch-b live: it takes liveRunnerConfig echo label persistent=0.002 usd" in told.stdout
-        assert (fleet.pids(), fleet.offered()) == (pids, {"example/echo": "138888888 wei / seconds"})
-        done = fleet.deploy()
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "two: live, no session dropped: orch-b" in done.stdout
-        assert fleet.pids() == pids
-        assert fleet.offered() == {
-            "example/echo": "277777777 wei / seconds",
-            "example/flux": "6944444444 wei / seconds",
-        }
-        two.run("systemctl", "restart", "livepeer-orch-b.service")
-        assert fleet.offered() == {
-            "example/echo": "277777777 wei / seconds",
-            "example/flux": "6944444444 wei / seconds",
-        }
-        fleet.is_unchanged()
-    finally:
-        two.run("systemctl", "stop", "standin-runners")

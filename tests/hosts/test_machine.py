@@ -13,7 +13,7 @@ import pytest
 
 from tests.farm.farm import Farm, Host
 from tests.farm.image import STANDIN_PATH
-from tests.hosts.switches import STATE, in_phase, switch_of, wait
+from tests.hosts.switches import STATE, in_phase, wait
 from tests.hosts.test_moves import Moving
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -141,25 +141,7 @@ def test_docker_that_is_down_is_refused(fleet: Moving) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     assert "error[docker-answers]: three: Docker does not answer" in done.stderr
     wait(lambda: fleet.homes("edge") == ["three"], 60, "Docker does not start its container again")
-
-
-def test_docker_that_restarts_in_the_switch(fleet: Moving) -> None:
-    """The release of the test before, to the same host."""
-    three = fleet.hosts["three"]
-    rollout = fleet.begin()
-    in_phase(three, "switching", "watching", seconds=120)
-    three.run("systemctl", "restart", "docker.service")
-    said = rollout.communicate(timeout=120)[0]
-    assert rollout.returncode in (0, 4), said
-    link = three.run("readlink", "/opt/fleetc/current/edge").stdout.split("/")[2]
-    new = b"-maxSessions=7" in [word for one in three.processes("livepeer") for word in one.argv]
-    assert (
-        new == (rollout.returncode == 0) == (b"-maxSessions=7" in three.read("/opt/fleetc/current/edge/launch.flags"))
-    )
-    assert three.read(f"{STATE}/state.json").decode().count(link) >= 1
-    assert switch_of(three).get("phase") in (None, "reverted")
-    fleet.deployed()
-    assert b"-maxSessions=7" in [word for one in three.processes("livepeer") for word in one.argv]
+    fleet.change()
 
 
 SITE = "/usr/lib/python3/dist-packages"
@@ -220,19 +202,6 @@ def test_host_that_is_cut_off_after_its_switch_goes_back_by_itself(fleet: Moving
     assert "without a confirmation it goes back by itself" in said and "UNKNOWN" in said
     assert fleet.runs() == before
     fleet.heals()
-
-
-def test_password_file_that_was_changed_by_hand_is_named(fleet: Moving) -> None:
-    before, pids = fleet.runs(), fleet.pids()
-    fleet.hosts["one"].write("/etc/livepeer/password", b"another", 0o600)
-    try:
-        fleet.release()
-        done = fleet.deploy()
-    finally:
-        fleet.hosts["one"].write("/etc/livepeer/password", b"hunter2", 0o600)
-    assert done.returncode == 1
-    assert "error[password-opens-key]: one: the password from /etc/livepeer/password does not open" in done.stderr
-    assert (fleet.runs(), fleet.pids()) == (before, pids)
 
 
 @pytest.mark.parametrize("runtime", ["systemd", "docker"])

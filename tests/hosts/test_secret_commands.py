@@ -204,24 +204,3 @@ def test_new_secret_restarts_its_nodes_and_a_rollback_brings_the_old_one(fleet: 
     assert back.returncode == 0, back.stdout + back.stderr
     assert fleet.credential(SECRET) == "only the secret is another"
     assert fleet.asked() == [], "hosts keep the secrets of their releases"
-
-
-@pytest.mark.slow
-def test_file_that_was_changed_by_hand_is_found_and_mended(fleet: Keeping) -> None:
-    fleet.keep("orch-secret", KEPT["orch-secret"])
-    assert fleet.deploy().returncode == 0
-    fleet.hosts["one"].run("sh", "-c", f"echo -n other > /etc/fleetc/orch-a/{SECRET}")
-    assert "its secrets were changed on the host" in fleet.fleetc("verify", str(fleet.directory)).stderr
-    done = fleet.deploy()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert fleet.credential(SECRET) == KEPT["orch-secret"]
-
-
-def test_wrong_password_is_found_before_anything_changes(fleet: Keeping) -> None:
-    before = fleet.pids()
-    fleet.keep("earner-password", "wrong-one")
-    done = fleet.deploy()
-    assert done.returncode == 1
-    assert "error[password-opens-key]: one: the password from earner-password does not open" in done.stderr
-    assert fleet.pids() == before
-    fleet.keep("earner-password", KEPT["earner-password"])
