@@ -98,6 +98,7 @@ OUT = (
     '[gateways.gate-one]\nhost = "one"\nout = { until = 2099-01-31, reason = "no power" }',
 )
 ONLY = ("[rollout]\n", '[rollout]\nlive = "only"\n')
+DRAIN = ("[rollout]\n", '[rollout]\ndrain = "20s"\n')
 MISS = ("[rollout]\n", "[rollout]\nmay_miss = 1\n")
 
 ONE, PAIR, TWO = spec(1, 1), spec(2, 1), spec(2, 2)
@@ -109,6 +110,7 @@ SMALL = (
     Scenario("is ill, small", ONE, spec(1, 1, ILL), next=ONE, expected=4, hosts=("one",)),
     Scenario("is set live, small", ONE, spec(1, 1, PRICE), hosts=("one",)),
     Scenario("first rollout, small", "", ONE, hosts=("one",)),
+    Scenario("drains, small", spec(1, 1, DRAIN), spec(1, 1, SESSIONS, DRAIN), hosts=("one",)),
 )
 """One host with one node."""
 
