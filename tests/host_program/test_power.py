@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -67,17 +64,3 @@ def test_slot_that_fell_asleep_too_late_and_does_not_wake_is_refused(tmp_path: P
     with pytest.raises(slot.program["RefusedError"], match="vtuber-mira does not wake"):
         slot.bring()
     assert "a b c d e" not in slot.marks
-
-
-@pytest.mark.usefixtures("processes")
-def test_service_that_is_slow_is_told_from_one_that_is_not_there(tmp_path: Path) -> None:
-    class Slow(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            time.sleep(1)
-
-    tell = loaded(tmp_path)["tell"]
-    with http.server.HTTPServer(("127.0.0.1", 0), Slow) as server:
-        where = f"http://127.0.0.1:{server.server_address[1]}"
-        threading.Thread(target=server.handle_request).start()
-        assert tell(where, "/power", {}, 0.2) is None
-    assert tell(where, "/power", {}, 0.2) == 0

@@ -282,32 +282,6 @@ def test_systemd_accepts_the_unit_that_loads_the_rules(fleet: Fleet) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_second_rollout_changes_nothing(fleet: Fleet) -> None:
-    done = fleet.rollout()
-    assert (done["ok"], done["needed"]) == (True, False)
-    assert fleet.world.calls() == []
-
-
-def test_rules_that_somebody_flushed_are_loaded_again(fleet: Fleet) -> None:
-    fleet.world.run("nft", "flush", "ruleset")
-    assert fleet.deploy() == []
-    assert "tcp dport vmap" in fleet.world.run("nft", "list", "table", "inet", "fleetc_avatar")
-
-
-def test_change_of_one_slot_recreates_that_slot(fleet: Fleet) -> None:
-    fleet.change("slot = 3, gpu = 0", "slot = 3, gpu = 1")
-    (call,) = fleet.deploy()
-    assert (call["project"], call["options"]) == ("vtuber-mira", ["--detach", "--quiet-pull"])
-    assert call["model"]["services"]["unreal-game"]["environment"]["NVIDIA_VISIBLE_DEVICES"] == "1"
-
-
-def test_sleeping_slot_goes_on_sleeping(fleet: Fleet) -> None:
-    fleet.world.set_states("vtuber-mira", "exited")
-    fleet.change("slot = 3, gpu = 0", "slot = 3, gpu = 1")
-    (call,) = fleet.deploy()
-    assert (call["project"], call["options"]) == ("vtuber-mira", ["--no-start", "--quiet-pull"])
-
-
 def test_slot_that_the_spec_lets_sleep_is_stopped_and_wakes_when_the_spec_says_no_more_of_it(fleet: Fleet) -> None:
     fleet.change("slot = 3, gpu = 0", "slot = 3, gpu = 0, asleep = true")
     *host, up, stop = fleet.deploy()
@@ -415,25 +389,3 @@ def test_turn_that_left_the_spec_is_stopped_and_its_ports_are_given_back(fleet: 
     done = fleet.rollout()
     assert (done["ok"], done["needed"]) == (True, False)
     assert fleet.world.calls() == []
-
-
-def test_avatar_that_moves_gives_up_its_ports_first(fleet: Fleet) -> None:
-    fleet.change("slot = 3, gpu = 0", "slot = 5, gpu = 0")
-    calls = [(call["command"], call["project"]) for call in fleet.deploy()]
-    assert calls[0] == ("down", "vtuber-mira")
-    assert calls[-1] == ("up", "vtuber-mira")
-
-
-def test_stack_that_left_the_spec_is_taken_down(fleet: Fleet) -> None:
-    reserve_one_more(fleet)
-    start, end = fleet.spec.index("[avatars.stage]"), fleet.spec.index("[avatars.solo]")
-    fleet.spec = fleet.spec[:start] + fleet.spec[end:]
-    calls = [(call["command"], call["project"]) for call in fleet.deploy()]
-    assert calls == [("down", project) for project in (*PROJECTS, "vtuber-host")]
-    assert fleet.world.run("nft", "list", "tables") == ""
-    assert not fleet.world.inside("/var/lib/fleetc/avatar").exists()
-    assert reserved(fleet) == "40000"
-    for directory in ("/opt/fleetc/current", "/etc/profile.d", "/etc/sysctl.d"):
-        assert list(fleet.world.inside(directory).iterdir()) == []
-    units = [path.name for path in fleet.world.inside("/etc/systemd/system").rglob("*.service")]
-    assert units == ["fleetc-host.service"] * 2, "the program's own unit"
