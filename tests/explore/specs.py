@@ -132,5 +132,6 @@ LARGE = (
     Scenario("is restarted", TWO, TWO, goal=restart, is_deploy=False),
     Scenario("may be left behind", TWO, spec(2, 2, SESSIONS, MISS)),
     Scenario("goes back", spec(2, 2, SESSIONS), TWO, goal=back_to_first, earlier=TWO),
+    Scenario("a move goes back", spec(2, 2, MOVE), TWO, goal=back_to_first, earlier=TWO, moves=True),
 )
 """Two hosts with two nodes each."""

@@ -13,10 +13,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -290,17 +290,40 @@ def process_of(host: Host, service: Service) -> Process:
     return found[0]
 
 
+R = TypeVar("R", bound=Rollout)
+
+
+def lent(made: R, release: Callable[[R], object] = Rollout.compile) -> Iterator[R]:
+    """A fleet that is deployed once, with what its owner provides on the hosts; they are bare again afterwards."""
+    try:
+        made.provide()
+        release(made)
+        done = made.deploy()
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert CANARY not in done.stdout + done.stderr
+        yield made
+    finally:
+        made.clear()
+
+
+@contextmanager
+def chain_beside(farm: Farm, port: int, registered: Mapping[str, str] = {}) -> Iterator[None]:
+    """A chain on the machine that rolls out, on which everything is as it should be."""
+    script = "import signal, sys; from tests.chain import SoundChain; "
+    script += f"SoundChain({dict(registered)}, (sys.argv[1], int(sys.argv[2]))); signal.pause()"
+    inside = ["nsenter", f"--net=/run/netns/{farm.namespace}"]
+    chain = subprocess.Popen([*inside, sys.executable, "-c", script, farm.address, str(port)], cwd=ROOT)
+    try:
+        yield
+    finally:
+        chain.kill()
+        chain.wait()
+
+
 @pytest.fixture(scope="module")
 def rollout(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rollout]:
-    """The fleet deployed once, with what its owner provides on the hosts; the hosts are bare again afterwards."""
-    made = Rollout(farm, tmp_path_factory.mktemp("fleet"))
-    made.provide()
-    made.compile()
-    done = made.deploy()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert CANARY not in done.stdout + done.stderr
-    yield made
-    made.clear()
+    """The fleet deployed once."""
+    yield from lent(Rollout(farm, tmp_path_factory.mktemp("fleet")))
 
 
 def test_arguments_read_back_from_the_hosts_equal_what_was_compiled(rollout: Rollout) -> None:

@@ -22,7 +22,7 @@ import pytest
 from tests.farm.farm import STANDIN_IMAGE, Farm, Host, Process
 from tests.farm.system import run_checked
 from tests.host_program.avatar_world import HOST_COMPOSE, SLOT_COMPOSE
-from tests.hosts.test_deploy import CANARY, Overlaid
+from tests.hosts.test_deploy import CANARY, Overlaid, chain_beside, lent
 from tests.keystores import key_file
 from tests.standin import runner_words
 from tests.standin.test_standin import until
@@ -43,8 +43,6 @@ PROGRAM = "/opt/captions/bin/captions-runner"
 PARTNER, RPC = 8765, 8546
 ACCOUNTS = tuple(f"0x{digit * 40}" for digit in "123")
 _REGISTERED = {"0x" + digit * 40: f"https://apps-{number}.example.net:443" for number, digit in ((1, "2"), (2, "3"))}
-_CHAIN = "import signal, sys; from tests.chain import SoundChain; "
-_CHAIN += f"SoundChain({_REGISTERED}, (sys.argv[1], int(sys.argv[2]))); signal.pause()"
 _ASK = "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1], timeout=5).read().decode())"
 SLOT_ENVIRONMENT = "set -a; . /opt/fleetc/current/avatar/slots/{slot}.env; set +a; cd /opt/checkout; "
 """What the stack's own programs give to Compose. Its COMPOSE_FILE names the public file and ours."""
@@ -319,20 +317,19 @@ class Studio(Overlaid):
 @pytest.fixture(scope="module")
 def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     """The fleet deployed once; the hosts are bare again afterwards."""
-    made = Studio(farm, tmp_path_factory.mktemp("studio"))
+    made, partners = Studio(farm, tmp_path_factory.mktemp("studio")), list[subprocess.Popen[bytes]]()
     made.state()
-    inside = ["nsenter", f"--net=/run/netns/{farm.namespace}"]
-    made.provide()
-    others = [
-        subprocess.Popen([*inside, sys.executable, "-c", _CHAIN, farm.address, str(RPC)], cwd=ROOT),
-        subprocess.Popen([*inside, str(made.directory / "runner-standin"), f"-port={PARTNER}"]),
-    ]
+
+    def begin(studio: Studio) -> None:
+        inside = ["nsenter", f"--net=/run/netns/{farm.namespace}"]
+        partners.append(subprocess.Popen([*inside, str(studio.directory / "runner-standin"), f"-port={PARTNER}"]))
+        studio.compile()
+
     try:
-        made.roll_out()
-        yield made
+        with chain_beside(farm, RPC, _REGISTERED):
+            yield from lent(made, begin)
     finally:
-        made.clear()
-        for one in others:
+        for one in partners:
             one.kill()
             one.wait()
 

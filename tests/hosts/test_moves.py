@@ -5,7 +5,6 @@ The tests run in their order on one fleet; each leaves all hosts at the spec of 
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ import pytest
 
 from tests.farm.farm import Farm
 from tests.hosts.switches import in_phase
-from tests.hosts.test_deploy import process_of
+from tests.hosts.test_deploy import lent, process_of
 from tests.hosts.test_faults import Faulty
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -80,13 +79,7 @@ GATE = b"-dataDir=/var/lib/livepeer/gate"
 @pytest.fixture(scope="module")
 def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moving]:
     """The fleet deployed once; the hosts are bare again afterwards."""
-    made = Moving(farm, tmp_path_factory.mktemp("fleet"))
-    made.provide()
-    made.release()
-    made.deployed()
-    yield made
-    made.changes = ()
-    made.clear()
+    yield from lent(Moving(farm, tmp_path_factory.mktemp("fleet")), Moving.release)
 
 
 def test_node_that_moves_never_runs_twice(fleet: Moving) -> None:
@@ -151,27 +144,6 @@ def test_host_that_left_the_spec_is_an_orphan_until_it_is_retired(fleet: Moving)
     said = fleet.deployed()
     assert "retired" in said
     assert fleet.homes("edge") == []
-
-
-@pytest.mark.slow
-def test_rollback_to_an_earlier_rollout_brings_a_moved_node_back(fleet: Moving) -> None:
-    fleet.change()
-    fleet.deployed()
-    begun = [json.loads(line) for line in (fleet.journal / "farm.jsonl").read_text().splitlines()]
-    manifest = next(line["manifest"] for line in reversed(begun) if line["what"] == "begin")
-    price = fleet.runs()
-    fleet.change(GATE_MOVES)
-    fleet.deployed()
-    assert fleet.homes("gate") == ["one"]
-    with fleet.sampled(GATE) as counts:
-        back = fleet.fleetc("rollback", str(fleet.directory), "--to", manifest[:12])
-    assert back.returncode == 0, back.stdout + back.stderr
-    assert max(counts) == 1
-    assert fleet.homes("gate") == ["two"]
-    assert fleet.runs() == price
-    unknown = fleet.fleetc("rollback", str(fleet.directory), "--to", "0" * 12)
-    assert unknown.returncode == 1 and "no rollout in the journal had" in unknown.stderr
-    fleet.change()
 
 
 def test_host_out_of_service_stops_stays_away_and_comes_back(fleet: Moving) -> None:
