@@ -221,6 +221,24 @@ def test_what_fails_after_a_confirmation_does_not_undo_its_answer(machine: Machi
     assert machine.ask("confirm", id=switch["id"]) == {"format": 1, "ok": True, "changed": True}
 
 
+def test_next_timer_runs_before_the_one_before_is_stopped(machine: Machine) -> None:
+    """Whoever kills the program between the two leaves a host that goes back by itself."""
+    done: list[tuple[str, str]] = []
+    systemd = machine.program["run"]
+
+    def running(*words: str, **options: Any) -> Any:
+        if words[:2] == ("systemctl", "stop") and words[2].endswith(".timer"):
+            done.append(("stop", words[2].removesuffix(".timer")))
+        return systemd(*words, **options)
+
+    machine.program["run"] = running
+    machine.program["start_apart"] = lambda unit, *_: done.append(("start", unit))
+    switch = machine.begin(2)
+    machine.program["carry_out"](switch)
+    first, second = (f"fleetc-revert-{switch['id']}-{number}" for number in (1, 2))
+    assert [one for one in done if "revert" in one[1]] == [("start", first), ("start", second), ("stop", first)]
+
+
 def test_revert_leaves_the_work_to_its_worker_and_makes_no_reason_up(machine: Machine) -> None:
     switch = healthy(machine)
 

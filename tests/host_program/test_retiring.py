@@ -25,7 +25,8 @@ def machine(tmp_path: Path) -> Machine:
 
 def test_host_that_gets_a_release_meanwhile_keeps_its_nodes_away(machine: Machine) -> None:
     """Hosts of one batch exchange nodes: its own switch takes the place of the one that waits."""
-    assert machine.ask("retire", nodes=["gate"], **LEAVING)["ok"]
+    for _ in range(2):  # it may be asked again
+        assert machine.ask("retire", nodes=["gate"], **LEAVING)["ok"]
     asked, program = request(2, machine.program), machine.program
     del asked["wanted"]["services"][0]
     release = machine.ask("stage", **asked)["release"]

@@ -74,13 +74,6 @@ def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faul
     yield from lent(Faulty(farm, tmp_path_factory.mktemp("fleet")), Faulty.release)
 
 
-def test_node_that_starts_slowly_is_waited_for(fleet: Faulty) -> None:
-    price = fleet.release("slow=5")
-    done = fleet.deploy()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert fleet.runs() == price
-
-
 def test_ill_host_takes_the_others_of_its_batch_back(fleet: Faulty) -> None:
     """Its batch has a host with a container too."""
     before, pids = fleet.runs(), fleet.pids()

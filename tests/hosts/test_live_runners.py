@@ -363,30 +363,6 @@ def test_runner_that_registers_itself_is_offered_while_it_runs(fleet: Studio) ->
     assert said.returncode == 0 and "stand-in runner: unregister" in said.stdout, said.stdout + said.stderr
 
 
-def test_verify_sees_a_list_that_somebody_sent_and_a_feed_that_moved(fleet: Studio) -> None:
-    host, moved = fleet.hosts["gpu-2"], "/var/lib/livepeer/apps-2/standin-ill"
-    listed: dict[str, object] = {
-        "label": "captions",
-        "app": "studio/captions",
-        "routing": "label",
-        "runner_url": "http://127.0.0.1:8000",
-    }
-    listed |= {"health_url": "/health", "capacity": 4}
-    document = json.dumps({"runners": [{**listed, "price_info": {"price": 0.2, "currency": "usd", "unit": "720p"}}]})
-    try:
-        host.write(moved, b"usd=2000")
-        done = host.run("python3", "-c", _POST, "http://127.0.0.1:7935/registerLiveRunners", document)
-        assert done.returncode == 0, done.stderr
-        said = json.loads(fleet.fleetc("verify", str(fleet.directory), "--no-public", "--format", "json").stdout)
-        found = {(one["code"], one["primary"]["path"]) for one in said["diagnostics"]}
-    finally:
-        host.write(moved, b"usd=2500")
-        host.run("systemctl", "restart", "livepeer-apps-2.service")
-    sent, moved_by_feed = ("captions", "live-runner-price-differs"), ("subtitles", "live-runner-price-moved")
-    assert {(code, f"runners.{name}.price") for name, code in (sent, moved_by_feed)} <= found
-    until(lambda: fleet.offered("gpu-2") == {"studio/captions", "studio/subtitles"}, 20)
-
-
 def test_price_changes_at_the_node_that_runs_after_a_review_that_said_so(fleet: Studio) -> None:
     """The orchestrator is a unit, so it takes its list while it runs; a container would be started with the old one."""
     before = fleet.processes()
@@ -415,13 +391,6 @@ def test_changes_restart_what_reads_them_after_a_review_that_said_so(fleet: Stud
     assert fleet.sells("apps-1", "gpu-1") == {"restyle": "0.11", "upscale": "0.08"}
     assert fleet.processes()["captions"].argv[-1] == b"-model=large"
     fleet.is_as_reviewed()
-
-
-def test_rollback_brings_the_prices_and_the_arguments_of_before(fleet: Studio) -> None:
-    back = fleet.fleetc("rollback", str(fleet.directory))
-    assert back.returncode == 0, back.stdout + back.stderr
-    assert fleet.sells("apps-1", "gpu-1") == {"restyle": "0.1", "upscale": "0.08"}
-    assert fleet.processes()["captions"].argv[-1] == b"-model=small"
 
 
 def test_avatars_run_beside_the_runners(fleet: Studio) -> None:

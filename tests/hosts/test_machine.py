@@ -1,4 +1,4 @@
-"""Troubles of the machine itself in a rollout: its disks, Docker, its clock, its files, and another runtime.
+"""Troubles of the machine itself in a rollout: its disks, Docker, its network, and another runtime.
 
 The tests run in their order on one fleet; each leaves all hosts at the release of the spec.
 """
@@ -123,60 +123,21 @@ def test_docker_that_is_down_is_refused(fleet: Moving) -> None:
     fleet.change()
 
 
-SITE = "/usr/lib/python3/dist-packages"
-CLOCK = """import time
-def _moved(real=time.time):
-    try:
-        with open("/etc/clock-is-off") as file:
-            return real() + float(file.read() or 0)
-    except OSError:
-        return real()
-time.time = _moved
-"""
-
-
-@contextmanager
-def own_clock(host: Host) -> Iterator[None]:
-    """All machines of the farm have one clock, so what Python on a host reads of it is moved, by a file's seconds."""
-    host.write(f"{SITE}/clock_is_off.py", CLOCK.encode())
-    host.write(f"{SITE}/clock_is_off.pth", b"import clock_is_off\n")
-    try:
-        yield
-    finally:
-        host.run("rm", f"{SITE}/clock_is_off.py", f"{SITE}/clock_is_off.pth", "/etc/clock-is-off")
-
-
-def test_clock_that_is_off_is_warned_of_and_may_step_in_the_switch(fleet: Moving) -> None:
-    one = fleet.hosts["one"]
-    with own_clock(one):
-        one.write("/etc/clock-is-off", b"600")
-        price = fleet.release("slow=2")
-        rollout = fleet.begin()
-        in_phase(one, "switching", "watching")
-        one.write("/etc/clock-is-off", b"86400")
-        said = rollout.communicate(timeout=120)[0]
-    assert rollout.returncode == 0, said
-    assert "warning[clock-differs]: one: its clock is 10 min ahead of the one here" in said
-    assert fleet.runs() == price
-
-
 def test_host_that_is_cut_off_after_its_switch_goes_back_by_itself(fleet: Moving) -> None:
-    """It waits its 20 seconds for a confirmation, though its clock goes back by a day."""
+    """It waits its 20 seconds for a confirmation."""
     before, one = fleet.runs(), fleet.hosts["one"]
     fleet.release("slow=2")
-    with own_clock(one):
-        rollout = fleet.begin()
-        in_phase(one, "switching", "watching")
-        one.cut_network()
-        try:
-            in_phase(one, "healthy")
-            begun = time.monotonic()
-            one.write("/etc/clock-is-off", b"-86400")
-            said = rollout.communicate(timeout=120)[0]
-            in_phase(one, "reverted", seconds=60)
-            assert 15 < time.monotonic() - begun < 50
-        finally:
-            one.restore_network()
+    rollout = fleet.begin()
+    in_phase(one, "switching", "watching")
+    one.cut_network()
+    try:
+        in_phase(one, "healthy")
+        begun = time.monotonic()
+        said = rollout.communicate(timeout=120)[0]
+        in_phase(one, "reverted", seconds=60)
+        assert 15 < time.monotonic() - begun < 50
+    finally:
+        one.restore_network()
     assert rollout.returncode == 5, said
     assert "without a confirmation it goes back by itself" in said and "UNKNOWN" in said
     assert fleet.runs() == before
