@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.host_program.avatar_world import CHECKOUT
-from tests.host_program.test_stack import Fleet, bare, reserve_one_more, reserved
+from tests.host_program.test_stack import Fleet, bare, fleet, reserve_one_more, reserved
 
-__all__ = ["bare"]
+__all__ = ["bare", "fleet"]
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -31,13 +31,6 @@ def rolled_out(bare: Fleet) -> Fleet:
     assert foretold == ["copy", *(f"start {unit}" for unit in UNITS)]
     bare.keep("rolled out")
     return bare
-
-
-@pytest.fixture
-def fleet(rolled_out: Fleet) -> Fleet:
-    """The host after its first rollout."""
-    rolled_out.begin_at("rolled out")
-    return rolled_out
 
 
 def observed(fleet: Fleet) -> list[dict[str, Any]]:

@@ -385,19 +385,6 @@ def test_nothing_of_the_run_stays_behind(rollout: Rollout) -> None:
             os.close(descriptor)
 
 
-def test_restart_is_of_the_named_nodes_alone(rollout: Rollout) -> None:
-    """One of two nodes of a host, whatever is wrong with the other."""
-    before, two = rollout.pids(), rollout.hosts["two"]
-    unit = "/etc/systemd/system/multi-user.target.wants/livepeer-orch-b.service"
-    two.run("mv", unit, "/root/moved")
-    done = rollout.fleetc("restart", "gate", "--spec", str(rollout.directory))
-    after = rollout.pids()
-    two.run("mv", "/root/moved", unit)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 host: 1 restarted" in done.stdout
-    assert [name for name in before if before[name] != after[name]] == ["gate"]
-
-
 def test_second_deploy_changes_nothing(rollout: Rollout) -> None:
     before = rollout.pids()
     done = rollout.deploy()

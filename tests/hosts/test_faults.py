@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from tests.farm.farm import Farm
-from tests.hosts.switches import STATE, in_phase, journal_of, state_of, switch_of, wait
+from tests.hosts.switches import STATE, in_phase, journal_of, state_of, switch_of
 from tests.hosts.test_deploy import CANARY, LACKING, Rollout, lent, process_of
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -147,18 +147,6 @@ def test_host_that_is_switched_off_goes_back_when_it_boots(fleet: Faulty, phase:
     if switch_of(one):
         in_phase(one, "reverted", seconds=60)
         assert fleet.runs() == before
-    fleet.heals()
-
-
-def test_killed_rollout_leaves_no_ansible_and_the_next_one_takes_over_at_once(fleet: Faulty) -> None:
-    one = fleet.hosts["one"]
-    fleet.release("slow=2")
-    rollout = fleet.begin()
-    in_phase(one, "switching", "watching")
-    subprocess.run(["pkill", "-KILL", "-f", "--", f"-m fleetc deploy {fleet.directory}"], check=True)
-    rollout.communicate(timeout=60)
-    left = ["pgrep", "-f", f"ansible-playbook.*{fleet.farm.ssh_private_key}"]
-    wait(lambda: subprocess.run(left, check=False, capture_output=True).stdout == b"", 5, "Ansible goes on")
     fleet.heals()
 
 
