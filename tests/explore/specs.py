@@ -88,6 +88,8 @@ def restart(world: World) -> Goal:
 PRICE = ("1200 wei", "1300 wei")
 SESSIONS = ('price = "1200', 'max_sessions = 12\nprice = "1200')
 ILL = ('price = "1200', 'max_sessions = 13\nprice = "1200')
+ILL_ON_ONE = ("[orchestrators.orch-one]\n", "[orchestrators.orch-one]\nmax_sessions = 13\n")
+OTHER_ON_TWO = ("[orchestrators.orch-two]\n", "[orchestrators.orch-two]\nmax_sessions = 12\n")
 ILL_ON_TWO = ('host = "two"\nmode = "video"', 'host = "two"\nmax_sessions = 13\nmode = "video"')
 TOGETHER = ("[rollout]\n", "[rollout]\nbatch = 2\ncanary = 0\n")
 MOVE = ('[gateways.gate-one]\nhost = "one"', '[gateways.gate-one]\nhost = "two"')
@@ -118,7 +120,7 @@ LARGE = (
     Scenario("restarts", TWO, spec(2, 2, SESSIONS), in_order=True),
     Scenario("both hosts at once", PAIR, spec(2, 1, SESSIONS, TOGETHER)),
     Scenario("both at once, one is ill", PAIR, spec(2, 1, ILL_ON_TWO, TOGETHER), next=PAIR, expected=4),
-    Scenario("is ill", TWO, spec(2, 2, ILL), next=TWO, expected=4, in_order=True),
+    Scenario("is ill", TWO, spec(2, 2, ILL_ON_ONE, OTHER_ON_TWO), next=TWO, expected=4, in_order=True),
     Scenario("is set live", TWO, spec(2, 2, PRICE), in_order=True),
     Scenario("is set live, else not", TWO, spec(2, 2, PRICE, ONLY), in_order=True),
     Scenario("first rollout", "", TWO, in_order=True),
