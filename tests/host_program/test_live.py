@@ -496,6 +496,25 @@ def test_a_setting_that_nobody_can_ask_for_waits_for_a_restart(make: Make, name:
     machine.is_whole(text)
 
 
+def test_a_node_that_crashes_just_before_its_link_moves_is_started_anew(make: Make) -> None:
+    machine = make()
+    text = edited(machine, '"1200 wei', '"1300 wei')
+    link = machine.program["link"]
+    done: list[str] = []
+
+    def crashing(target: str, path: str) -> Any:
+        if path.endswith("/current/orch") and not done:
+            done.append(path)
+            machine.restart("orch")
+        return link(target, path)
+
+    machine.program["link"] = crashing
+    switch = machine.roll_out(text)
+    assert (switch["phase"], switch["restarted"], switch["live"]) == ("healthy", ["orch"], [])
+    assert machine.says("orch", "/status", "BroadcasterPrices", "default") == "1300"
+    machine.is_whole(text)
+
+
 def test_a_process_of_another_boot_or_pid_is_judged_by_its_own_arguments(make: Make) -> None:
     machine = make()
     text = edited(machine, '"1200 wei', '"1300 wei')

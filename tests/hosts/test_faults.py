@@ -168,28 +168,6 @@ def test_host_whose_disk_takes_no_writes_for_a_while_goes_back_within_a_minute(f
     fleet.heals()
 
 
-@pytest.mark.slow
-def test_host_whose_docker_stops_in_the_switch_goes_back_once_it_answers(fleet: Faulty) -> None:
-    """Nothing is wrong with a release that Docker cannot start now, so no quarantine ends the way back."""
-    three, edge = fleet.hosts["three"], fleet.service("edge")
-    before = process_of(three, edge).argv
-    spec = fleet.directory / "fleet.toml"
-    spec.write_text(spec.read_text(encoding="utf-8").replace("5000000 wei", "4000000 wei"), encoding="utf-8")
-    fleet.compile()
-    rollout = fleet.begin()
-    in_phase(three, "switching", "watching")
-    three.run("systemctl", "stop", "docker.socket", "docker.service")
-    in_phase(three, "reverting")
-    time.sleep(8)
-    three.run("systemctl", "start", "docker.service")
-    in_phase(three, "reverted", seconds=60)
-    assert process_of(three, edge).argv == before
-    said = rollout.communicate(timeout=120)[0]
-    assert rollout.returncode == 4, said
-    assert "going back: Docker does not answer" in said
-    fleet.heals()
-
-
 def test_host_in_quarantine_is_left_alone_until_somebody_clears_it(fleet: Faulty) -> None:
     """The old release is ill too: nobody knows what would be well."""
     one, pids = fleet.hosts["one"], fleet.pids(without="orch-a")

@@ -29,13 +29,12 @@ def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Movi
 
 
 @contextmanager
-def own_disk(host: Host, path: str, size: str, fill: bool) -> Iterator[None]:
-    """A directory of a host on a small disk of its own, with what it held; full, if it shall be."""
-    aside = "cp -a {0}/. /mnt/kept/ && mount -t tmpfs -o size={1} tmpfs {0} && cp -a /mnt/kept/. {0}/"
-    done = host.run("sh", "-c", f"mkdir -p /mnt/kept && {aside.format(path, size)} && rm -rf /mnt/kept")
+def full_disk(host: Host, path: str) -> Iterator[None]:
+    """A directory of a host on a small disk of its own, with what it held, and full."""
+    aside = "cp -a {0}/. /mnt/kept/ && mount -t tmpfs -o size=2m tmpfs {0} && cp -a /mnt/kept/. {0}/"
+    done = host.run("sh", "-c", f"mkdir -p /mnt/kept && {aside.format(path)} && rm -rf /mnt/kept")
     assert done.returncode == 0, done.stderr
-    if fill:
-        host.run("sh", "-c", f"cat /dev/zero > {path}/filler")
+    host.run("sh", "-c", f"cat /dev/zero > {path}/filler")
     try:
         yield
     finally:
@@ -60,14 +59,14 @@ def refused(fleet: Moving) -> list[str]:
 def test_full_disks_are_refused_with_their_places(fleet: Moving) -> None:
     with ExitStack() as disks:
         for path in FULL:
-            disks.enter_context(own_disk(fleet.hosts["one"], path, "2m", fill=True))
+            disks.enter_context(full_disk(fleet.hosts["one"], path))
         said = refused(fleet)
     for path in FULL:
         assert any(f"one: {path} has 0 MB" in line for line in said), said
 
 
 def test_full_disk_for_records_is_refused_with_its_place(fleet: Moving) -> None:
-    with own_disk(fleet.hosts["one"], STATE, "2m", fill=True):
+    with full_disk(fleet.hosts["one"], STATE):
         said = refused(fleet)
     assert any(STATE in line and "No space left on device" in line for line in said), said
 
