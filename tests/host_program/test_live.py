@@ -496,6 +496,18 @@ def test_a_setting_that_nobody_can_ask_for_waits_for_a_restart(make: Make, name:
     machine.is_whole(text)
 
 
+def test_an_ill_release_takes_its_settings_back_without_a_restart(make: Make) -> None:
+    machine = make()
+    text = edited(machine, '"1200 wei', '"1300 wei')
+    healthy = machine.program["healthy"]
+    once = iter([["gate is ill"]])
+    machine.program["healthy"] = lambda *words: next(once, None) or healthy(*words)
+    assert machine.roll_out(text)["phase"] == "reverted"
+    assert machine.says("orch", "/status", "BroadcasterPrices", "default") == "1200"
+    assert machine.starts == {"orch": 1, "gate": 1}
+    machine.is_whole(machine.spec)
+
+
 def test_a_node_that_crashes_just_before_its_link_moves_is_started_anew(make: Make) -> None:
     machine = make()
     text = edited(machine, '"1200 wei', '"1300 wei')
