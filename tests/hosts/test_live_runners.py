@@ -423,6 +423,7 @@ def verified(fleet: Studio) -> list[str]:
 def test_slots_that_were_made_again_in_another_way_are_found_and_put_right(fleet: Studio) -> None:
     """Two rollouts, so that no two ways are of one service. A slot made again in the same way is none."""
     fleet.state()
+    fleet.roll_out()
     again = SLOT_ENVIRONMENT.format(slot="slot-01") + AGAIN.format(words="--force-recreate unreal-game")
     assert fleet.hosts["gpu-1"].run("sh", "-ec", again).returncode == 0
     assert verified(fleet) == []
