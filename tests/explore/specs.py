@@ -88,6 +88,8 @@ def restart(world: World) -> Goal:
 PRICE = ("1200 wei", "1300 wei")
 SESSIONS = ('price = "1200', 'max_sessions = 12\nprice = "1200')
 ILL = ('price = "1200', 'max_sessions = 13\nprice = "1200')
+ILL_ON_ONE = ("[orchestrators.orch-one]\n", "[orchestrators.orch-one]\nmax_sessions = 13\n")
+OTHER_ON_TWO = ("[orchestrators.orch-two]\n", "[orchestrators.orch-two]\nmax_sessions = 12\n")
 ILL_ON_TWO = ('host = "two"\nmode = "video"', 'host = "two"\nmax_sessions = 13\nmode = "video"')
 TOGETHER = ("[rollout]\n", "[rollout]\nbatch = 2\ncanary = 0\n")
 MOVE = ('[gateways.gate-one]\nhost = "one"', '[gateways.gate-one]\nhost = "two"')
@@ -98,6 +100,7 @@ OUT = (
     '[gateways.gate-one]\nhost = "one"\nout = { until = 2099-01-31, reason = "no power" }',
 )
 ONLY = ("[rollout]\n", '[rollout]\nlive = "only"\n')
+DRAIN = ("[rollout]\n", '[rollout]\ndrain = "20s"\n')
 MISS = ("[rollout]\n", "[rollout]\nmay_miss = 1\n")
 
 ONE, PAIR, TWO = spec(1, 1), spec(2, 1), spec(2, 2)
@@ -109,6 +112,7 @@ SMALL = (
     Scenario("is ill, small", ONE, spec(1, 1, ILL), next=ONE, expected=4, hosts=("one",)),
     Scenario("is set live, small", ONE, spec(1, 1, PRICE), hosts=("one",)),
     Scenario("first rollout, small", "", ONE, hosts=("one",)),
+    Scenario("drains, small", spec(1, 1, DRAIN), spec(1, 1, SESSIONS, DRAIN), hosts=("one",)),
 )
 """One host with one node."""
 
@@ -116,7 +120,7 @@ LARGE = (
     Scenario("restarts", TWO, spec(2, 2, SESSIONS), in_order=True),
     Scenario("both hosts at once", PAIR, spec(2, 1, SESSIONS, TOGETHER)),
     Scenario("both at once, one is ill", PAIR, spec(2, 1, ILL_ON_TWO, TOGETHER), next=PAIR, expected=4),
-    Scenario("is ill", TWO, spec(2, 2, ILL), next=TWO, expected=4, in_order=True),
+    Scenario("is ill", TWO, spec(2, 2, ILL_ON_ONE, OTHER_ON_TWO), next=TWO, expected=4, in_order=True),
     Scenario("is set live", TWO, spec(2, 2, PRICE), in_order=True),
     Scenario("is set live, else not", TWO, spec(2, 2, PRICE, ONLY), in_order=True),
     Scenario("first rollout", "", TWO, in_order=True),
@@ -130,5 +134,6 @@ LARGE = (
     Scenario("is restarted", TWO, TWO, goal=restart, is_deploy=False),
     Scenario("may be left behind", TWO, spec(2, 2, SESSIONS, MISS)),
     Scenario("goes back", spec(2, 2, SESSIONS), TWO, goal=back_to_first, earlier=TWO),
+    Scenario("a move goes back", spec(2, 2, MOVE), TWO, goal=back_to_first, earlier=TWO, moves=True),
 )
 """Two hosts with two nodes each."""

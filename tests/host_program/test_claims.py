@@ -92,18 +92,6 @@ def test_stock_ansible_has_no_claim_and_respects_that_of_others(machine: Machine
     assert machine.begin("")["code"] == "host-claimed"
 
 
-def test_node_that_left_is_not_started_by_any_way_back(machine: Machine) -> None:
-    """A release of before that wants it is brought without it, until a switch brings it anew."""
-    release = Path(machine.space["RELEASES"]) / ("d" * 64 + ".1")
-    release.mkdir(parents=True)
-    services = [{"name": name, "digest": "f" * 64} for name in ("gate", "orch")]
-    (release / ".wanted.json").write_text(json.dumps({**WANTED, "services": services}))
-    machine.space["keep_away"](["gate"])
-    assert [service["name"] for service in machine.space["wanted_here"](release.name)["services"]] == ["orch"]
-    machine.space["keep_away"]([])
-    assert len(machine.space["wanted_here"](release.name)["services"]) == 2
-
-
 def test_release_that_is_not_kept_is_refused_with_those_that_are(machine: Machine) -> None:
     answer = machine.begin("a", back_to="e" * 64)
     assert answer["code"] == "release-not-kept"
@@ -139,8 +127,3 @@ def test_rollout_that_ends_lets_go_of_a_host_whose_switch_goes_on(machine: Machi
     with machine.space["locked"](1):
         assert machine.ask("end", "b")["ok"] and machine.holder == "a"
         assert machine.ask("end", "a")["ok"] and machine.holder is None
-
-
-def test_node_that_answers_with_endless_nesting_is_no_failure_of_the_program(machine: Machine) -> None:
-    machine.space["ask"] = lambda *_, **__: (200, b"[" * 200_000)
-    assert machine.space["get"]("http://127.0.0.1:1", "/status") == (200, None)

@@ -8,9 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.host_program.test_live import Killed, Machine, Make, binary, make, place, pytestmark
+from tests.host_program.test_live import Machine, Make, binary, make, place, pytestmark
 
 __all__ = ["binary", "make", "place", "pytestmark"]
 
@@ -118,24 +116,3 @@ def test_node_that_moves_away_finishes_its_sessions(make: Make) -> None:
     (machine.root / "data/orch/standin-sessions").write_text("0")
     retiring.join(60)
     assert answers[0]["stopped"] == ["orch"] and list(machine.nodes) == ["gate"]
-
-
-def test_program_that_is_killed_meanwhile_leaves_no_node_that_takes_no_sessions(make: Make) -> None:
-    machine = make()
-    program = machine.program
-
-    def killed(_where: str) -> float:
-        raise Killed
-
-    program["work_of"] = killed
-    text = machine.spec.replace('"0.01 ETH"', '"0.02 ETH"').replace("[rollout]", '[rollout]\ndrain = "5m"')
-    staged = machine.ask("stage", **machine.request(text))
-    switch = program["begin_switch"](staged["release"], {"id": staged["switch"]})
-    with pytest.raises(Killed):
-        program["carry_out"](switch)
-    assert machine.says("orch", "/metrics", "livepeer_max_sessions_total") == "1"
-    late = json.loads(Path(program["SWITCH"]).read_text()) | {"until": 0}
-    Path(program["SWITCH"]).write_text(json.dumps(late))
-    program["resume"](False)
-    assert machine.says("orch", "/metrics", "livepeer_max_sessions_total") == "4"
-    machine.is_whole(machine.spec)

@@ -21,9 +21,17 @@ SETTERS = {
     "liveRunnerConfig": {"document": "liveRunners.json"},
 }
 LIVE = [f"pricePerGateway {OTHER.lower()}=1100", "pricePerUnit=1200", "maxSessions=8", "v=5", "liveRunnerConfig echo=1"]
-SERVICE = {"name": "orch", "live": LIVE, "health": {"healthz": WORK, "status": WHERE, "version": "0.9.1", "ports": [8]}}
+SERVICE = {
+    "name": "orch", "live": LIVE,
+    "health": {
+        "healthz": WORK, "status": WHERE, "version": "0.9.1", "ports": [8],
+        "answers": {"where": "http://127.0.0.1:9000", "path": "/v1/health", "status": 204},
+    },
+}  # fmt: skip
 STATUS = {"Version": "0.9.1", "BroadcasterPrices": {"default": "2400/2", OTHER: "1100"}}
+RUNNER = "http://127.0.0.1:9000"
 WELL: dict[str, tuple[int, str]] = {
+    RUNNER + "/v1/health": (204, ""),
     WORK + "/healthz": (200, ""),
     WHERE + "/status": (200, json.dumps(STATUS)),
     WHERE + "/metrics": (200, 'livepeer_max_sessions_total{node_id="x"} 8\n'),
@@ -85,6 +93,14 @@ AGAINST: dict[str, tuple[dict[str, tuple[int, str]], Json]] = {
     "another commit": (status(Version="0.9.1-abcdef"), {}),
     "no release": (status(Version=None), {"unanswered": ["it answers no release to /status"]}),
     "not well": ({WORK + "/healthz": (503, "")}, {"ill": ["it answers 503 to /healthz"]}),
+    "a live runner with another status": (
+        {RUNNER + "/v1/health": (200, "")},
+        {"ill": ["it answers 200 to /v1/health instead of 204, so its orchestrator hides it"]},
+    ),
+    "a live runner that is silent": (
+        {RUNNER + "/v1/health": (0, "")},
+        {"ill": ["it answers nothing to /v1/health instead of 204, so its orchestrator hides it"]},
+    ),
     "nonsense": ({WHERE + "/status": (200, "<html>")}, {"unanswered": ["it answers nonsense to /status"]}),
     "no administration": ({WHERE + "/status": (0, "")}, {"unanswered": ["it answers nothing to /status"]}),
     "no work": ({WORK + "/healthz": (0, "")}, {"unanswered": ["it answers nothing to /healthz"]}),
@@ -100,7 +116,8 @@ def test_each_difference_is_of_one_kind(tmp_path: Path, what: str) -> None:
     assert len(asked) == len(set(asked))
     assert (live == LIVE) == ("was_set" not in expected)
     if what == "no administration":
-        assert asked == [WORK + "/healthz", WHERE + "/status"], "a listener without an answer is not asked again"
+        listeners = [WORK + "/healthz", WHERE + "/status", RUNNER + "/v1/health"]
+        assert asked == listeners, "a listener without an answer is not asked again"
 
 
 def test_closed_port_is_named(tmp_path: Path) -> None:

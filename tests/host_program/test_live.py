@@ -496,52 +496,6 @@ def test_a_setting_that_nobody_can_ask_for_waits_for_a_restart(make: Make, name:
     machine.is_whole(text)
 
 
-REMOVED = {
-    "a price of a gateway": ('gateway_prices = { gate = "1100 wei / pixel" }', ""),
-    "a cap of a model": ('max_model_prices = { text-to-image = "5000 wei / pixel" }', ""),
-    "a setting of the environment as well": ('"1200 wei / pixel"', '"1300 wei / pixel"\nenvironment = { A = "b" }'),
-    "another flag as well": ('"1200 wei / pixel"', '"1300 wei / pixel"\ntest_gpu = false'),
-}
-
-
-@pytest.mark.parametrize("name", REMOVED)
-def test_what_cannot_be_taken_back_or_is_more_than_settings_is_a_restart(make: Make, name: str) -> None:
-    machine = make("only")
-    old, new = REMOVED[name]
-    text = edited(machine, old, new)
-    restarts = [node for node, step in machine.steps(text).items() if step == "restart: its files change"]
-    assert len(restarts) == 1
-    assert machine.roll_out(text)["restarted"] == restarts
-    machine.is_whole(text)
-
-
-def test_never_means_a_restart(make: Make) -> None:
-    machine = make("never")
-    text = edited(machine, '"1200 wei', '"1300 wei')
-    assert machine.steps(text)["orch"] == "restart: its files change"
-
-
-def test_the_same_price_in_other_words_asks_nothing_of_the_node(make: Make) -> None:
-    machine = make()
-    text = edited(machine, '"1200 wei / pixel"', '"2400 wei / 2 pixels"')
-    assert machine.steps(text)["orch"] == "live: it takes its new files while it runs"
-    machine.ill("orch", "refuse")
-    assert machine.roll_out(text)["phase"] == "healthy"
-    assert machine.starts == {"orch": 1, "gate": 1}
-    machine.is_whole(text)
-
-
-def test_several_changes_one_after_another_and_back(make: Make) -> None:
-    """The arguments of the process stay those of the first release."""
-    machine = make()
-    for price in (1300, 1250, 1200):
-        text = edited(machine, '"1200 wei', f'"{price} wei')
-        assert machine.roll_out(text)["phase"] == "healthy"
-        assert machine.says("orch", "/status", "BroadcasterPrices", "default") == str(price)
-        machine.is_whole(text)
-    assert machine.starts == {"orch": 1, "gate": 1}
-
-
 def test_an_ill_release_takes_its_settings_back_without_a_restart(make: Make) -> None:
     machine = make()
     text = edited(machine, '"1200 wei', '"1300 wei')
@@ -552,46 +506,6 @@ def test_an_ill_release_takes_its_settings_back_without_a_restart(make: Make) ->
     assert machine.says("orch", "/status", "BroadcasterPrices", "default") == "1200"
     assert machine.starts == {"orch": 1, "gate": 1}
     machine.is_whole(machine.spec)
-
-
-class Killed(BaseException):
-    """The process of the program is no more."""
-
-
-def test_a_program_that_is_killed_at_any_step_leaves_a_host_that_heals(make: Make) -> None:
-    """Whoever finds the switch brings the host to one release, with the values that its files say."""
-    step = -1
-    while True:
-        step += 1 if exploring() else 4
-        machine = make()
-        program, text = machine.program, edited(machine, '"1200 wei', '"1300 wei')
-        staged = machine.ask("stage", **machine.request(text))
-        switch = program["begin_switch"](staged["release"], {"id": staged["switch"]})
-        kept, left = {name: program[name] for name in ("write", "link", "ask")}, [step]
-
-        def dying(do: Callable[..., Any], left: list[int] = left) -> Callable[..., Any]:
-            def done(*words: Any, **options: Any) -> Any:
-                left[0] -= 1
-                if left[0] < 0:
-                    raise Killed
-                return do(*words, **options)
-
-            return done
-
-        program |= {name: dying(do) for name, do in kept.items()}
-        try:
-            program["carry_out"](switch)
-        except Killed:
-            pass
-        else:
-            break
-        program |= kept
-        late = json.loads(Path(program["SWITCH"]).read_text()) | {"until": 0}
-        Path(program["SWITCH"]).write_text(json.dumps(late))
-        program["resume"](False)
-        assert machine.says("orch", "/status", "BroadcasterPrices", "default") == "1200", step
-        machine.is_whole(machine.spec)
-    assert step > 15
 
 
 def test_a_node_that_crashes_just_before_its_link_moves_is_started_anew(make: Make) -> None:
@@ -624,22 +538,6 @@ def test_a_process_of_another_boot_or_pid_is_judged_by_its_own_arguments(make: M
     assert drift == {"orch": [other], "gate": []}
 
 
-def test_containers_are_restarted_because_docker_keeps_their_arguments(tmp_path: Path, binary: Path) -> None:
-    machine = Machine(tmp_path, binary, "try", runtime="docker")
-    old = machine.request(machine.spec)["wanted"]
-    new = machine.request(edited(machine, '"1200 wei', '"1300 wei'))["wanted"]
-    state, steps = machine.program["wanted_state"], machine.program["steps"]
-    now = state(old)
-    for process in now["processes"]:
-        process["running"] = True
-    (restart,) = [one for one in steps(now, state(new)) if one["node"] == "orch"]
-    assert restart["do"] == "restart"
-    assert (
-        restart["reason"]
-        == "its files change (pricePerUnit=1300), and a container keeps the values that it was made with"
-    )
-
-
 def test_of_several_nodes_those_before_the_one_that_refuses_give_back_what_they_took(make: Make) -> None:
     machine = make("only")
     text = edited(machine, '"1200 wei', '"1300 wei').replace('"1500 wei', '"1600 wei')
@@ -668,13 +566,3 @@ def test_a_host_learns_from_a_newer_fleetc_what_its_nodes_take(make: Make) -> No
     assert machine.steps(text)["orch"] == "live: it takes pricePerUnit=1300 while it runs"
     assert machine.roll_out(text)["restarted"] == []
     machine.is_whole(text)
-
-
-def test_a_node_that_was_started_again_is_another_process(make: Make) -> None:
-    machine = make()
-    process = machine.program["process_now"]("orch")
-    assert process and machine.program["process_now"]("orch") == process
-    machine.restart("orch")
-    assert machine.program["process_now"]("orch") not in ("", process)
-    machine.stop("orch")
-    assert machine.program["process_now"]("orch") == ""

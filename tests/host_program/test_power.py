@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -56,28 +53,11 @@ class Slot:
         self.program["bring_slot"]({"checkout": str(self.root)}, SLOT, "a b c d e", lambda *_: None, False, True)
 
 
-def test_slot_that_falls_asleep_too_late_is_woken(tmp_path: Path) -> None:
-    slot = Slot(tmp_path, wakes=True)
+def test_slot_that_falls_asleep_too_late_is_woken_or_refused(tmp_path: Path) -> None:
+    slot = Slot(tmp_path / "wakes", wakes=True)
     slot.bring()
     assert slot.told == ["sleep", "wake"] and slot.runs and slot.marks[-1] == "a b c d e"
-
-
-def test_slot_that_fell_asleep_too_late_and_does_not_wake_is_refused(tmp_path: Path) -> None:
-    slot = Slot(tmp_path, wakes=False)
+    slot = Slot(tmp_path / "sleeps", wakes=False)
     with pytest.raises(slot.program["RefusedError"], match="vtuber-mira does not wake"):
         slot.bring()
     assert "a b c d e" not in slot.marks
-
-
-@pytest.mark.usefixtures("processes")
-def test_service_that_is_slow_is_told_from_one_that_is_not_there(tmp_path: Path) -> None:
-    class Slow(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            time.sleep(1)
-
-    tell = loaded(tmp_path)["tell"]
-    with http.server.HTTPServer(("127.0.0.1", 0), Slow) as server:
-        where = f"http://127.0.0.1:{server.server_address[1]}"
-        threading.Thread(target=server.handle_request).start()
-        assert tell(where, "/power", {}, 0.2) is None
-    assert tell(where, "/power", {}, 0.2) == 0

@@ -448,6 +448,7 @@ FAULTS: dict[str, tuple[str, str | None, str, str]] = {
         "in the order of nvidia-smi",
     ),
     "another model": ("nvidia-smi", f"0, {GPU}, RTX 4090\n1, GPU-b, L4\n", "gpus-visible", "GPU 1 is L4"),
+    "containers without GPUs": (next(iter(RUNTIMES)), '{"runc":{}}', "toolkit-missing", ""),
     "no systemd": ("systemctl --version", None, "systemd-missing", "does not answer"),
     "an old systemd": ("systemctl --version", "systemd 239", "systemd-old", "240 or newer"),
 }
@@ -464,11 +465,6 @@ def test_program_that_is_missing_or_old(case: str, host: Host) -> None:
     host.says |= SOUND | {command: said}
     found = host.asks(*NEEDS.values())
     assert {one["code"] for one in found} == {code} and words in found[0]["message"]
-
-
-def test_containers_without_gpus(host: Host) -> None:
-    host.says |= SOUND | {next(iter(RUNTIMES)): '{"runc":{}}'}
-    assert host.codes(*NEEDS.values()) == ["toolkit-missing"]
 
 
 class Engine(http.server.BaseHTTPRequestHandler):

@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.host_program.test_live import Killed, Machine, Make, binary, make, place, pytestmark
+from tests.host_program.test_live import Machine, Make, binary, make, place, pytestmark
 
 __all__ = ["binary", "make", "place", "pytestmark"]
 
@@ -55,25 +53,6 @@ def test_node_that_is_not_here_is_refused(make: Make) -> None:
     answer = begun(make(), "orch", "other")
     assert (answer["ok"], answer["code"]) == (False, "node-not-here")
     assert "other is not in the release of this host, which has orch, gate; deploy it first" in answer["message"]
-
-
-def test_restart_that_breaks_off_is_ended_by_the_host(make: Make) -> None:
-    machine = make()
-    start = machine.program["start"]
-
-    def killed(*_: object) -> None:
-        raise Killed
-
-    machine.program["start"] = killed
-    with pytest.raises(Killed):
-        machine.program["carry_out"](restarting(machine, "orch"))
-    assert list(machine.nodes) == ["gate"]
-    machine.program["start"] = start
-    late = json.loads(Path(machine.program["SWITCH"]).read_text()) | {"until": 0}
-    Path(machine.program["SWITCH"]).write_text(json.dumps(late))
-    machine.program["resume"](False)
-    assert machine.starts == {"orch": 2, "gate": 1}
-    machine.is_whole(machine.spec)
 
 
 def test_node_that_is_not_well_after_it_is_restarted_once_more(make: Make) -> None:

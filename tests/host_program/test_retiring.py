@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,97 +23,31 @@ def machine(tmp_path: Path) -> Machine:
     return made
 
 
-def test_node_that_leaves_is_gone_and_may_be_asked_to_leave_again(machine: Machine) -> None:
-    assert machine.ask("retire", nodes=["gate"], **LEAVING)["ok"]
-    assert list(machine.running) == ["orch"]
-    assert not Path(machine.program["MARKERS"], "gate").exists()
-    assert machine.ask("retire", nodes=["gate"], **LEAVING)["ok"]
-
-
-class Moved:
-    """A node that moves from an old host to a new one, on one clock that the test sets; all timers are known."""
-
-    def __init__(self, root: Path) -> None:
-        self.now = 0.0
-        self.old, self.new = Machine(root / "old"), Machine(root / "new")
-        self.timers: list[tuple[float, Machine]] = []
-        self.twice: list[float] = []
-        self.old.forward(1)
-        for machine in (self.old, self.new):
-            self.provide(machine)
-        asked = request(1, self.new.program)
-        del asked["wanted"]["services"][1]
-        self.release = self.new.ask("stage", **asked)["release"]
-        self.lease: dict[str, Any] = {}
-        self.seconds = 0
-
-    def provide(self, machine: Machine) -> None:
-        program = machine.program
-        program["time"] = SimpleNamespace(monotonic=lambda: self.now, time=lambda: self.now, sleep=self.later)
-        program["start_timer"] = lambda _unit, seconds: self.timers.append((self.now + seconds, machine))
-
-    def later(self, seconds: float) -> None:
-        """Let time go by, with what timers do meanwhile."""
-        end = self.now + seconds
-        while due := [timer for timer in self.timers if timer[0] <= end]:
-            self.now = max(self.now, min(due)[0])
-            self.timers.remove(min(due, key=lambda timer: timer[0]))
-            min(due, key=lambda timer: timer[0])[1].program["resume"](False)
-            self.look()
-        self.now = end
-
-    def look(self) -> None:
-        if "gate" in self.old.running and "gate" in self.new.running:
-            self.twice.append(self.now)
-
-    def do(self, what: str) -> bool:
-        """What the controller does next; whether the host did it."""
-        own: dict[str, Any] = {"owner": {}, "dead": []}
-        if what == "expect":
-            answer = self.new.ask(what, release=self.release)
-            self.lease, self.seconds = answer["lease"], answer["seconds"]
-        elif what == "retire":
-            answer = self.old.ask(what, nodes=["gate"], **{**LEAVING, "lease": self.seconds})
-        elif what == "activate":
-            self.new.program["wait_for_end"] = lambda _: self.new.program["read_state"](self.new.program["SWITCH"])
-            answer = self.new.ask(what, release=self.release, id="new", lease=self.lease, **own)
-            if answer["ok"]:
-                self.new.program["carry_out"](self.new.program["open_switch"]())
-        elif what == "left":
-            answer = self.old.ask(what, nodes=["gate"], **own)
-        else:
-            answer = self.new.ask(what, id="new", **own)
-        self.look()
-        return bool(answer["ok"])
-
-
-def test_host_that_gets_a_release_meanwhile_keeps_its_nodes_away(tmp_path: Path) -> None:
+def test_host_that_gets_a_release_meanwhile_keeps_its_nodes_away(machine: Machine) -> None:
     """Hosts of one batch exchange nodes: its own switch takes the place of the one that waits."""
-    moved = Moved(tmp_path)
-    assert moved.do("expect") and moved.do("retire")
-    asked = request(2, moved.old.program)
-    own: dict[str, Any] = {"owner": {}, "dead": []}
+    for _ in range(2):  # it may be asked again
+        assert machine.ask("retire", nodes=["gate"], **LEAVING)["ok"]
+    asked, program = request(2, machine.program), machine.program
     del asked["wanted"]["services"][0]
-    release, program = moved.old.ask("stage", **asked)["release"], moved.old.program
+    release = machine.ask("stage", **asked)["release"]
     program["wait_for_end"] = lambda _: program["read_state"](program["SWITCH"])
-    assert moved.old.ask("activate", release=release, id="own", **own)["ok"]
+    assert machine.ask("activate", release=release, id="own")["ok"]
     program["carry_out"](program["open_switch"]())
-    assert moved.old.ask("left", nodes=["gate"], **own)["ok"]
-    moved.later(5000)
+    assert machine.ask("left", nodes=["gate"])["ok"]
+    program["back"](program["open_switch"](), [])
     assert program["read_state"](program["SWITCH"])["phase"] == "reverted"
-    assert list(moved.old.running) == ["orch"], "also on its way back"
+    assert list(machine.running) == ["orch"], "also on its way back"
 
 
-def test_nodes_that_leave_for_two_hosts_wait_for_both(tmp_path: Path) -> None:
+def test_nodes_that_leave_for_two_hosts_wait_for_both(machine: Machine) -> None:
     """For a rollout that begins meanwhile, they are still here."""
-    moved = Moved(tmp_path)
     for node in ("gate", "orch"):
-        assert moved.old.ask("retire", nodes=[node], **{**LEAVING, "lease": 400})["ok"]
-    assert moved.old.ask("left", nodes=["orch"], owner={}, dead=[])["ok"]
-    here = {one["node"]: one["running"] for one in moved.old.ask("observe")["state"]["processes"]}
+        assert machine.ask("retire", nodes=[node], **{**LEAVING, "lease": 0})["ok"]
+    assert machine.ask("left", nodes=["orch"])["ok"]
+    here = {one["node"]: one["running"] for one in machine.ask("observe")["state"]["processes"]}
     assert here == {"gate": False}
-    moved.later(400)
-    assert list(moved.old.running) == ["gate"]
+    machine.program["resume"](False)
+    assert list(machine.running) == ["gate"]
 
 
 def test_node_out_of_service_stops_and_its_release_stays_for_the_way_back(machine: Machine) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 import stat
 from typing import Any
 
 import pytest
 
 from tests.host_program.avatar_world import CHECKOUT
-from tests.host_program.test_stack import Fleet, bare
+from tests.host_program.test_stack import Fleet, bare, fleet, reserve_one_more, reserved
 
-__all__ = ["bare"]
+__all__ = ["bare", "fleet"]
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -32,13 +31,6 @@ def rolled_out(bare: Fleet) -> Fleet:
     assert foretold == ["copy", *(f"start {unit}" for unit in UNITS)]
     bare.keep("rolled out")
     return bare
-
-
-@pytest.fixture
-def fleet(rolled_out: Fleet) -> Fleet:
-    """The host after its first rollout."""
-    rolled_out.begin_at("rolled out")
-    return rolled_out
 
 
 def observed(fleet: Fleet) -> list[dict[str, Any]]:
@@ -190,10 +182,17 @@ def test_stack_that_left_the_spec_leaves_nothing(fleet: Fleet) -> None:
     spec, fleet.spec = fleet.spec, fleet.spec[:start] + fleet.spec[end:]
     slots = [f"retire avatar/slot-0{number}" for number in (0, 1, 3)]
     assert steps(fleet) == ["copy", *slots, *(f"retire avatar/{unit}" for unit in ("turn", "host", "firewall"))]
-    fleet.deploy()
+    reserve_one_more(fleet)
+    downs = [("down", f"vtuber-{name}") for name in ("luna", "orin", "mira", "host")]
+    assert [(call["command"], call["project"]) for call in fleet.deploy()] == downs
     assert observed(fleet) == []
     assert steps(fleet) == []
-    assert re.search("tcp dport", fleet.world.run("nft", "list", "ruleset")) is None
+    assert fleet.world.run("nft", "list", "tables") == ""
+    assert reserved(fleet) == "40000"
+    for directory in ("/opt/fleetc/current", "/etc/profile.d", "/etc/sysctl.d"):
+        assert list(fleet.world.inside(directory).iterdir()) == []
+    units = [path.name for path in fleet.world.inside("/etc/systemd/system").rglob("*.service")]
+    assert units == ["fleetc-host.service"] * 2, "the program's own unit"
     fleet.spec = spec
     assert len(steps(fleet)) == len(UNITS) + 1
 

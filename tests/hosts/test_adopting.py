@@ -6,11 +6,13 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.farm.farm import Farm
+from tests.farm.farm import Farm, Host
 from tests.hosts.test_deploy import SKIPPED
 from tests.support import ROOT
 
@@ -37,16 +39,27 @@ def fleetc(farm: Farm, *words: str) -> subprocess.CompletedProcess[str]:
     return farm.controller([sys.executable, "-m", "fleetc", *words], env=environment, cwd=ROOT, timeout=300)
 
 
+@contextmanager
+def running(host: Host, unit: str, *more: str) -> Iterator[Callable[[], str]]:
+    """The unit runs on a host, which has nothing of it afterwards; what systemd says of its process."""
+    host.write("/etc/lp.env", b"LP_MAXSESSIONS=7\n", 0o600)
+    host.write(f"/etc/systemd/system/{unit}", UNIT.encode())
+    host.run("systemctl", "enable", unit)
+    host.run("systemctl", "restart", unit)
+    try:
+        yield lambda: host.run("systemctl", "show", "--property=MainPID,ActiveState,NRestarts", unit).stdout
+    finally:
+        host.run("systemctl", "disable", "--now", unit)
+        host.run("rm", "-rf", "/etc/lp.env", f"/etc/systemd/system/{unit}", "/var/lib/lp", *more)
+        host.run("systemctl", "daemon-reload")
+
+
 def test_unit_of_a_host_becomes_a_spec_and_its_plan_is_true(farm: Farm, tmp_path: Path) -> None:
     host = farm.hosts["h1"]
     spec = tmp_path / "fleet.toml"
 
-    host.write("/etc/lp.env", b"LP_MAXSESSIONS=7\n", 0o600)
-    host.write("/etc/systemd/system/lp.service", UNIT.encode())
-    host.run("systemctl", "enable", "lp.service")
-    host.run("systemctl", "restart", "lp.service")
-    try:
-        before = host.run("systemctl", "show", "--property=MainPID,ActiveState", "lp.service").stdout
+    with running(host, "lp.service") as facts:
+        before = facts()
         assert "ActiveState=active" in before
         here = f"gpu={host.address}:{farm.ssh_port}"
         answers = ("--set", "fleet.node_release=v0.9.1")
@@ -63,7 +76,7 @@ def test_unit_of_a_host_becomes_a_spec_and_its_plan_is_true(farm: Farm, tmp_path
         assert re.search("settings: [0-9]+ compared, 0 differ", plan), plan
         assert "systemd moves no process from lp.service to livepeer-lp.service" in plan
         assert "and the rollout changes nothing (ports-free)" in plan
-        assert host.run("systemctl", "show", "--property=MainPID,ActiveState", "lp.service").stdout == before
+        assert facts() == before
 
         (stop,) = re.findall("before that rollout, on gpu: (.*)", plan)
         host.run("sh", "-c", stop)
@@ -72,24 +85,13 @@ def test_unit_of_a_host_becomes_a_spec_and_its_plan_is_true(farm: Farm, tmp_path
         assert (
             host.run("systemctl", "show", "--property=UnitFileState", "lp.service").stdout.strip().endswith("disabled")
         )
-    finally:
-        host.run("systemctl", "disable", "--now", "lp.service")
-        host.run("rm", "-rf", "/etc/lp.env", "/etc/systemd/system/lp.service", "/var/lib/lp")
-        host.run("systemctl", "daemon-reload")
 
 
 def test_process_goes_on_from_its_own_unit_to_that_of_the_first_rollout(farm: Farm, tmp_path: Path) -> None:
     host, unit = farm.hosts["h1"], "livepeer-lp.service"
     spec = tmp_path / "fleet.toml"
 
-    def facts() -> str:
-        return host.run("systemctl", "show", "--property=MainPID,ActiveState,NRestarts", unit).stdout
-
-    host.write("/etc/lp.env", b"LP_MAXSESSIONS=7\n", 0o600)
-    host.write(f"/etc/systemd/system/{unit}", UNIT.encode())
-    host.run("systemctl", "enable", unit)
-    host.run("systemctl", "restart", unit)
-    try:
+    with running(host, unit, *FLEETC) as facts:
         before = facts()
         assert "ActiveState=active" in before
         here = f"gpu={host.address}:{farm.ssh_port}"
@@ -110,8 +112,3 @@ def test_process_goes_on_from_its_own_unit_to_that_of_the_first_rollout(farm: Fa
         verified = fleetc(farm, "verify", str(spec))
         assert verified.returncode == 0, verified.stdout + verified.stderr
         assert facts() != before
-    finally:
-        host.run("systemctl", "disable", "--now", unit)
-        places = ("/etc/lp.env", f"/etc/systemd/system/{unit}", "/var/lib/lp", *FLEETC)
-        host.run("rm", "-rf", *places)
-        host.run("systemctl", "daemon-reload")

@@ -13,10 +13,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -290,17 +290,40 @@ def process_of(host: Host, service: Service) -> Process:
     return found[0]
 
 
+R = TypeVar("R", bound=Rollout)
+
+
+def lent(made: R, release: Callable[[R], object] = Rollout.compile) -> Iterator[R]:
+    """A fleet that is deployed once, with what its owner provides on the hosts; they are bare again afterwards."""
+    try:
+        made.provide()
+        release(made)
+        done = made.deploy()
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert CANARY not in done.stdout + done.stderr
+        yield made
+    finally:
+        made.clear()
+
+
+@contextmanager
+def chain_beside(farm: Farm, port: int, registered: Mapping[str, str] = {}) -> Iterator[None]:
+    """A chain on the machine that rolls out, on which everything is as it should be."""
+    script = "import signal, sys; from tests.chain import SoundChain; "
+    script += f"SoundChain({dict(registered)}, (sys.argv[1], int(sys.argv[2]))); signal.pause()"
+    inside = ["nsenter", f"--net=/run/netns/{farm.namespace}"]
+    chain = subprocess.Popen([*inside, sys.executable, "-c", script, farm.address, str(port)], cwd=ROOT)
+    try:
+        yield
+    finally:
+        chain.kill()
+        chain.wait()
+
+
 @pytest.fixture(scope="module")
 def rollout(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rollout]:
-    """The fleet deployed once, with what its owner provides on the hosts; the hosts are bare again afterwards."""
-    made = Rollout(farm, tmp_path_factory.mktemp("fleet"))
-    made.provide()
-    made.compile()
-    done = made.deploy()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert CANARY not in done.stdout + done.stderr
-    yield made
-    made.clear()
+    """The fleet deployed once."""
+    yield from lent(Rollout(farm, tmp_path_factory.mktemp("fleet")))
 
 
 def test_arguments_read_back_from_the_hosts_equal_what_was_compiled(rollout: Rollout) -> None:
@@ -360,19 +383,6 @@ def test_nothing_of_the_run_stays_behind(rollout: Rollout) -> None:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 assert not path.exists(), path
             os.close(descriptor)
-
-
-def test_restart_is_of_the_named_nodes_alone(rollout: Rollout) -> None:
-    """One of two nodes of a host, whatever is wrong with the other."""
-    before, two = rollout.pids(), rollout.hosts["two"]
-    unit = "/etc/systemd/system/multi-user.target.wants/livepeer-orch-b.service"
-    two.run("mv", unit, "/root/moved")
-    done = rollout.fleetc("restart", "gate", "--spec", str(rollout.directory))
-    after = rollout.pids()
-    two.run("mv", "/root/moved", unit)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 host: 1 restarted" in done.stdout
-    assert [name for name in before if before[name] != after[name]] == ["gate"]
 
 
 def test_second_deploy_changes_nothing(rollout: Rollout) -> None:
@@ -463,28 +473,6 @@ def test_interrupted_rollout_says_that_hosts_are_unknown_and_the_next_one_comple
     assert b"-pricePerUnit=1310" in process_of(rollout.hosts["one"], rollout.service("orch-a")).argv
     after = rollout.pids()
     assert [name for name in before if before[name] != after[name]] == ["orch-a"]
-
-
-@pytest.mark.slow
-def test_node_whose_port_a_stranger_holds_starts_once_that_is_gone(rollout: Rollout) -> None:
-    """The stand-in says so and ends, as the node does. No release is ill for that: the host goes on trying."""
-    host = rollout.hosts["one"]
-    host.run("systemctl", "stop", "livepeer-orch-a.service")
-    squatter = "import socket,time; s=socket.create_server(('0.0.0.0', 8935)); time.sleep(600)"
-    host.run("systemd-run", "--unit=squatter", "python3", "-c", squatter)
-    try:
-        early = rollout.deploy("--limit", "one")
-        done = rollout.deploy("--limit", "one", "--skip", "ports-free=what happens without that check")
-        again = rollout.deploy("--limit", "one", "--skip", "ports-free=what happens without that check")
-    finally:
-        host.run("systemctl", "stop", "squatter.service")
-    assert early.returncode == 1 and "is held by python3" in early.stdout, "nobody needs a way back from this"
-    assert done.returncode == 5, "what ran before cannot start either"
-    assert "UNKNOWN" in done.stdout and "address already in use" in done.stdout.lower()
-    assert re.search(r"going back: port 8935 is held by python3 .*; the host tries again every 20 s", done.stdout)
-    assert again.returncode == 1 and "port 8935 is held by python3" in again.stdout
-    in_phase(host, "reverted", seconds=60)
-    assert process_of(host, rollout.service("orch-a")).pid
 
 
 @pytest.mark.slow

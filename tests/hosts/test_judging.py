@@ -8,22 +8,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.farm.farm import Farm
-from tests.hosts.test_live import Priced
+from tests.hosts.test_deploy import Rollout, lent
 
 pytestmark = pytest.mark.usefixtures("processes")
 
+_ASK = "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1], timeout=5).read().decode())"
 _TELL = "import sys, urllib.request as r; r.urlopen(sys.argv[1], sys.argv[2].encode(), timeout=5)"
 CHEAP = "it says that pricePerUnit is 1 instead of 1200"
 CAP = "it says that maxPricePerUnit is 9 instead of 1500"
 MOVED = "its link to a release is gone"
 
 
-class Touched(Priced):
-    """The fleet of the tests of live settings, and somebody with a shell on its hosts."""
+class Touched(Rollout):
+    """The fleet of the deploy tests, whose settings change while nodes run, and somebody with a shell on its hosts."""
+
+    def write(self, price: int, orch_a: str = "") -> None:
+        super().write(price, orch_a)
+        path = self.directory / "fleet.toml"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('live = "never"', 'live = "try"'), encoding="utf-8")
+
+    def says(self) -> tuple[str, str, str]:
+        """What the three nodes themselves say."""
+        asked = [self._ask(host, "7935", "/status")["BroadcasterPrices"]["default"] for host in ("one", "two")]
+        return asked[0], asked[1], self._ask("two", "5935", "/getBroadcastConfig")["MaxPrice"]
+
+    def _ask(self, host: str, port: str, path: str) -> Any:
+        done = self.hosts[host].run("python3", "-c", _ASK, f"http://127.0.0.1:{port}{path}")
+        return json.loads(done.stdout)
+
+    def is_unchanged(self) -> None:
+        again = self.deploy()
+        assert "3 hosts: 3 unchanged" in again.stdout, again.stdout + again.stderr
 
     def post(self, host: str, port: str, path: str, form: str) -> None:
         told = self.hosts[host].run("python3", "-c", _TELL, f"http://127.0.0.1:{port}{path}", form)
@@ -52,14 +73,7 @@ class Touched(Priced):
 
 @pytest.fixture(scope="module")
 def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Touched]:
-    """The fleet deployed once; the hosts are bare again afterwards."""
-    made = Touched(farm, tmp_path_factory.mktemp("fleet"))
-    made.provide()
-    made.price(1200, 1200, 1500)
-    done = made.deploy()
-    assert done.returncode == 0, done.stdout + done.stderr
-    yield made
-    made.clear()
+    yield from lent(Touched(farm, tmp_path_factory.mktemp("fleet")))
 
 
 def test_settings_that_somebody_gave_are_undone_without_a_restart(fleet: Touched) -> None:

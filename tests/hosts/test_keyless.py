@@ -7,15 +7,13 @@ farm, and leaves out one host. The keystore and its password are on the host of 
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.farm.farm import STANDIN_IMAGE, Farm
-from tests.hosts.test_deploy import CANARY, Overlaid, process_of
+from tests.hosts.test_deploy import CANARY, Overlaid, chain_beside, lent, process_of
 from tests.keystores import key_file
 from tests.support import ROOT
 
@@ -24,8 +22,6 @@ pytestmark = pytest.mark.usefixtures("processes")
 HOSTS = {"safe": "h1", "eu-1": "h2", "us-1": "h3"}
 ACCOUNT = "0x" + "1" * 40
 RPC = 8547
-_CHAIN = "import signal, sys; from tests.chain import SoundChain; "
-_CHAIN += "SoundChain({}, (sys.argv[1], int(sys.argv[2]))); signal.pause()"
 
 OVERLAY = """
 remove = ["hosts.eu-2", "gateways.live-eu-2"]
@@ -90,20 +86,8 @@ class Keyless(Overlaid):
 @pytest.fixture(scope="module")
 def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyless]:
     """The fleet deployed once; the hosts are bare again afterwards."""
-    made = Keyless(farm, tmp_path_factory.mktemp("keyless"))
-    made.provide()
-    inside = ["nsenter", f"--net=/run/netns/{farm.namespace}"]
-    chain = subprocess.Popen([*inside, sys.executable, "-c", _CHAIN, farm.address, str(RPC)], cwd=ROOT)
-    try:
-        made.compile()
-        done = made.deploy()
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert CANARY not in done.stdout + done.stderr
-        yield made
-    finally:
-        made.clear()
-        chain.kill()
-        chain.wait()
+    with chain_beside(farm, RPC):
+        yield from lent(Keyless(farm, tmp_path_factory.mktemp("keyless")))
 
 
 def test_only_the_signer_has_a_key(fleet: Keyless) -> None:

@@ -22,7 +22,7 @@ import pytest
 from tests.farm.farm import STANDIN_IMAGE, Farm, Host, Process
 from tests.farm.system import run_checked
 from tests.host_program.avatar_world import HOST_COMPOSE, SLOT_COMPOSE
-from tests.hosts.test_deploy import CANARY, Overlaid
+from tests.hosts.test_deploy import CANARY, Overlaid, chain_beside, lent
 from tests.keystores import key_file
 from tests.standin import runner_words
 from tests.standin.test_standin import until
@@ -43,8 +43,6 @@ PROGRAM = "/opt/captions/bin/captions-runner"
 PARTNER, RPC = 8765, 8546
 ACCOUNTS = tuple(f"0x{digit * 40}" for digit in "123")
 _REGISTERED = {"0x" + digit * 40: f"https://apps-{number}.example.net:443" for number, digit in ((1, "2"), (2, "3"))}
-_CHAIN = "import signal, sys; from tests.chain import SoundChain; "
-_CHAIN += f"SoundChain({_REGISTERED}, (sys.argv[1], int(sys.argv[2]))); signal.pause()"
 _ASK = "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1], timeout=5).read().decode())"
 SLOT_ENVIRONMENT = "set -a; . /opt/fleetc/current/avatar/slots/{slot}.env; set +a; cd /opt/checkout; "
 """What the stack's own programs give to Compose. Its COMPOSE_FILE names the public file and ours."""
@@ -319,20 +317,19 @@ class Studio(Overlaid):
 @pytest.fixture(scope="module")
 def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     """The fleet deployed once; the hosts are bare again afterwards."""
-    made = Studio(farm, tmp_path_factory.mktemp("studio"))
+    made, partners = Studio(farm, tmp_path_factory.mktemp("studio")), list[subprocess.Popen[bytes]]()
     made.state()
-    inside = ["nsenter", f"--net=/run/netns/{farm.namespace}"]
-    made.provide()
-    others = [
-        subprocess.Popen([*inside, sys.executable, "-c", _CHAIN, farm.address, str(RPC)], cwd=ROOT),
-        subprocess.Popen([*inside, str(made.directory / "runner-standin"), f"-port={PARTNER}"]),
-    ]
+
+    def begin(studio: Studio) -> None:
+        inside = ["nsenter", f"--net=/run/netns/{farm.namespace}"]
+        partners.append(subprocess.Popen([*inside, str(studio.directory / "runner-standin"), f"-port={PARTNER}"]))
+        studio.compile()
+
     try:
-        made.roll_out()
-        yield made
+        with chain_beside(farm, RPC, _REGISTERED):
+            yield from lent(made, begin)
     finally:
-        made.clear()
-        for one in others:
+        for one in partners:
             one.kill()
             one.wait()
 
@@ -366,30 +363,6 @@ def test_runner_that_registers_itself_is_offered_while_it_runs(fleet: Studio) ->
     assert said.returncode == 0 and "stand-in runner: unregister" in said.stdout, said.stdout + said.stderr
 
 
-def test_verify_sees_a_list_that_somebody_sent_and_a_feed_that_moved(fleet: Studio) -> None:
-    host, moved = fleet.hosts["gpu-2"], "/var/lib/livepeer/apps-2/standin-ill"
-    listed: dict[str, object] = {
-        "label": "captions",
-        "app": "studio/captions",
-        "routing": "label",
-        "runner_url": "http://127.0.0.1:8000",
-    }
-    listed |= {"health_url": "/health", "capacity": 4}
-    document = json.dumps({"runners": [{**listed, "price_info": {"price": 0.2, "currency": "usd", "unit": "720p"}}]})
-    try:
-        host.write(moved, b"usd=2000")
-        done = host.run("python3", "-c", _POST, "http://127.0.0.1:7935/registerLiveRunners", document)
-        assert done.returncode == 0, done.stderr
-        said = json.loads(fleet.fleetc("verify", str(fleet.directory), "--no-public", "--format", "json").stdout)
-        found = {(one["code"], one["primary"]["path"]) for one in said["diagnostics"]}
-    finally:
-        host.write(moved, b"usd=2500")
-        host.run("systemctl", "restart", "livepeer-apps-2.service")
-    sent, moved_by_feed = ("captions", "live-runner-price-differs"), ("subtitles", "live-runner-price-moved")
-    assert {(code, f"runners.{name}.price") for name, code in (sent, moved_by_feed)} <= found
-    until(lambda: fleet.offered("gpu-2") == {"studio/captions", "studio/subtitles"}, 20)
-
-
 def test_price_changes_at_the_node_that_runs_after_a_review_that_said_so(fleet: Studio) -> None:
     """The orchestrator is a unit, so it takes its list while it runs; a container would be started with the old one."""
     before = fleet.processes()
@@ -420,28 +393,10 @@ def test_changes_restart_what_reads_them_after_a_review_that_said_so(fleet: Stud
     fleet.is_as_reviewed()
 
 
-def test_rollback_brings_the_prices_and_the_arguments_of_before(fleet: Studio) -> None:
-    back = fleet.fleetc("rollback", str(fleet.directory))
-    assert back.returncode == 0, back.stdout + back.stderr
-    assert fleet.sells("apps-1", "gpu-1") == {"restyle": "0.1", "upscale": "0.08"}
-    assert fleet.processes()["captions"].argv[-1] == b"-model=small"
-
-
 def test_avatars_run_beside_the_runners(fleet: Studio) -> None:
     listed = fleet.hosts["gpu-1"].run("docker", "ps", "--format", '{{ .Label "com.docker.compose.project" }}').stdout
     assert {"vtuber-host", "vtuber-mira", "vtuber-noor", "livepeer-restyle", "livepeer-apps-1"} == set(listed.split())
     assert fleet.hosts["gpu-1"].run("nft", "list", "table", "inet", "fleetc_avatar").returncode == 0
-
-
-def test_container_of_an_avatar_that_ended_is_said_by_a_rollout_that_changes_nothing(fleet: Studio) -> None:
-    fleet.state()  # what the rollback brought
-    container = "vtuber-mira-vtuber-watchdog-1"
-    killed = fleet.hosts["gpu-1"].run("docker", "kill", container)
-    assert killed.returncode == 0, killed.stderr
-    try:
-        assert "is not well: vtuber-watchdog of vtuber-mira is exited" in fleet.roll_out(code=1)
-    finally:
-        fleet.hosts["gpu-1"].run("docker", "start", container)
 
 
 def tamper(fleet: Studio, way: str) -> str:
@@ -468,6 +423,7 @@ def verified(fleet: Studio) -> list[str]:
 def test_slots_that_were_made_again_in_another_way_are_found_and_put_right(fleet: Studio) -> None:
     """Two rollouts, so that no two ways are of one service. A slot made again in the same way is none."""
     fleet.state()
+    fleet.roll_out()
     again = SLOT_ENVIRONMENT.format(slot="slot-01") + AGAIN.format(words="--force-recreate unreal-game")
     assert fleet.hosts["gpu-1"].run("sh", "-ec", again).returncode == 0
     assert verified(fleet) == []

@@ -5,9 +5,6 @@ The tests run in their order on one fleet; each leaves all hosts at the spec of 
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +12,8 @@ from contextlib import contextmanager
 import pytest
 
 from tests.farm.farm import Farm
-from tests.hosts.switches import STATE, in_phase, switch_of, wait
-from tests.hosts.test_deploy import process_of
+from tests.hosts.switches import in_phase
+from tests.hosts.test_deploy import lent, process_of
 from tests.hosts.test_faults import Faulty
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -82,13 +79,7 @@ GATE = b"-dataDir=/var/lib/livepeer/gate"
 @pytest.fixture(scope="module")
 def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moving]:
     """The fleet deployed once; the hosts are bare again afterwards."""
-    made = Moving(farm, tmp_path_factory.mktemp("fleet"))
-    made.provide()
-    made.release()
-    made.deployed()
-    yield made
-    made.changes = ()
-    made.clear()
+    yield from lent(Moving(farm, tmp_path_factory.mktemp("fleet")), Moving.release)
 
 
 def test_node_that_moves_never_runs_twice(fleet: Moving) -> None:
@@ -117,54 +108,6 @@ def test_move_whose_new_host_fails_comes_back(fleet: Moving) -> None:
     assert "gate came back from its new host" in done.stdout
     fleet.deployed()
     assert fleet.homes("gate") == ["two"]
-
-
-@pytest.mark.slow
-def test_limit_that_splits_a_move_is_refused(fleet: Moving) -> None:
-    fleet.change(GATE_MOVES)
-    done = fleet.deploy("--limit", "one")
-    assert done.returncode == 1, done.stdout
-    assert "gate was last on two, which --limit leaves out" in done.stdout
-    bare = fleet.deploy("--limit", "one", FLEETC_JOURNAL=str(fleet.journal.with_name("nothing")))
-    assert bare.returncode == 1 and "gate was last on two" in bare.stdout, "without a journal, two itself says so"
-    assert fleet.homes("gate") == ["two"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("resumed", [False, True])
-def test_node_comes_back_by_itself_if_the_rollout_is_killed_in_its_move(fleet: Moving, resumed: bool) -> None:
-    """Or the rollout is gone on with, before the timer of the old host ends. That end is brought forward here."""
-    one, two = fleet.hosts["one"], fleet.hosts["two"]
-    fleet.change(GATE_MOVES)
-    with fleet.sampled(GATE) as counts:
-        rollout = fleet.begin()
-        wait(lambda: fleet.homes("gate") == [], 180, "gate does not leave its host")
-        subprocess.run(["pkill", "-KILL", "-f", "--", f"-m fleetc deploy {fleet.directory}"], check=True)
-        rollout.communicate(timeout=60)
-        in_phase(two, "healthy", seconds=20)
-        left = switch_of(two)
-        timers = two.run("systemctl", "list-timers", "fleetc-revert-*").stdout
-        assert f"fleetc-revert-{left['id']}-" in timers, timers
-        if resumed:
-            in_phase(one, "", "reverted", "healthy", seconds=60)
-            fleet.deployed("--resume")
-        else:
-            in_phase(one, "", "reverted", seconds=60)  # the new host gives up long before
-            assert fleet.homes("gate") == [] and "until" in left
-            two.write(f"{STATE}/switch.json", json.dumps({**left, "until": 0}).encode(), 0o600)
-            two.run("python3", "/opt/fleetc/host/fleetc_host.pyz", "resume")
-            in_phase(two, "reverted", seconds=1)
-    assert max(counts) == 1
-    assert fleet.homes("gate") == ["one" if resumed else "two"]
-    if resumed:
-        assert switch_of(two) == {}, "the old host waits no longer"
-        none = fleet.deploy("--resume")
-        assert none.returncode == 1 and "no rollout of this fleet broke off" in none.stderr
-    else:
-        fleet.deployed()
-        assert fleet.homes("gate") == ["one"]
-    fleet.change()
-    fleet.deployed()
 
 
 def test_reward_is_called_by_one_process(fleet: Moving) -> None:
@@ -201,80 +144,6 @@ def test_host_that_left_the_spec_is_an_orphan_until_it_is_retired(fleet: Moving)
     said = fleet.deployed()
     assert "retired" in said
     assert fleet.homes("edge") == []
-
-
-@pytest.mark.slow
-def test_node_of_a_host_that_is_gone_moves_only_when_somebody_says_so(fleet: Moving) -> None:
-    fleet.change()
-    fleet.deployed()
-    assert fleet.homes("edge") == ["three"]
-    without_three(fleet)
-    spec = fleet.directory / "fleet.toml"
-    edge = '\n[gateways.edge]\nhost = "two"\nmode = "video"\nwallet = "payer"\nhttp = "0.0.0.0:8937"\n'
-    edge += (
-        'cli = "127.0.0.1:7999"\nrtmp = "0.0.0.0:1999"\norchestrators = ["orch-a"]\nmax_price = "1500 wei / pixel"\n'
-    )
-    spec.write_text(spec.read_text(encoding="utf-8") + edge, encoding="utf-8")
-    fleet.compile()
-    three = fleet.hosts["three"]
-    three.cut_network()
-    try:
-        blocked = fleet.deploy(FLEETC_CONNECT_TIMEOUT="4")
-        assert blocked.returncode == 1, blocked.stdout
-        assert "edge was last on three, which cannot be asked" in blocked.stdout
-        assert "--assume-dead three" in blocked.stdout
-        assert fleet.homes("edge") == ["three"]
-        three.restore_network()
-        assert three.run("docker", "rm", "--force", "livepeer-edge").returncode == 0
-        three.cut_network()
-        stated = fleet.deployed("--assume-dead", "three")
-        assert "assumed dead" in stated
-        assert fleet.homes("edge") == ["two"]
-    finally:
-        three.restore_network()
-    fleet.change()
-    fleet.deployed()
-    assert fleet.homes("edge") == ["three"]
-    # Before that rollout, two had a release with this node. three has it in its own, and nothing to go back to.
-    twice = fleet.fleetc("rollback", str(fleet.directory))
-    assert twice.returncode == 1, twice.stdout + twice.stderr
-    assert "edge was last on three, which this rollback does not take back" in twice.stdout, twice.stdout
-    assert fleet.homes("edge") == ["three"]
-
-
-@pytest.mark.slow
-def test_rollback_takes_back_what_the_last_rollout_changed(fleet: Moving) -> None:
-    before = fleet.runs()
-    fleet.change()
-    fleet.deployed()
-    assert fleet.runs() != before
-    back = fleet.fleetc("rollback", str(fleet.directory))
-    assert back.returncode == 0, back.stdout + back.stderr
-    assert fleet.runs() == before
-    assert "the spec still has another release for" in back.stderr
-    assert "go back to the release" in back.stdout or "goes back to the release" in back.stdout
-    assert "rolled back" in back.stdout.splitlines()[-1]
-
-
-@pytest.mark.slow
-def test_rollback_to_an_earlier_rollout_brings_a_moved_node_back(fleet: Moving) -> None:
-    fleet.change()
-    fleet.deployed()
-    begun = [json.loads(line) for line in (fleet.journal / "farm.jsonl").read_text().splitlines()]
-    manifest = next(line["manifest"] for line in reversed(begun) if line["what"] == "begin")
-    price = fleet.runs()
-    fleet.change(GATE_MOVES)
-    fleet.deployed()
-    assert fleet.homes("gate") == ["one"]
-    with fleet.sampled(GATE) as counts:
-        back = fleet.fleetc("rollback", str(fleet.directory), "--to", manifest[:12])
-    assert back.returncode == 0, back.stdout + back.stderr
-    assert max(counts) == 1
-    assert fleet.homes("gate") == ["two"]
-    assert fleet.runs() == price
-    unknown = fleet.fleetc("rollback", str(fleet.directory), "--to", "0" * 12)
-    assert unknown.returncode == 1 and "no rollout in the journal had" in unknown.stderr
-    fleet.change()
 
 
 def test_host_out_of_service_stops_stays_away_and_comes_back(fleet: Moving) -> None:
@@ -319,30 +188,3 @@ def test_of_two_rollouts_one_wins(fleet: Moving) -> None:
     assert same.returncode == 1 and "another rollout of the fleet farm is on its way: that of " in same.stderr
     assert other.returncode == 1 and "has claimed this host" in other.stdout, other.stdout + other.stderr
     assert fleet.runs() == price
-
-
-@pytest.mark.slow
-def test_claims_of_a_rollout_that_died_elsewhere_are_taken_over_by_statement(fleet: Moving) -> None:
-    """The rollout of another machine: its journal is not here, and its process cannot be looked up."""
-    one = fleet.hosts["one"]
-    claim = {"owner": {"id": "feed", "who": "ci on elsewhere", "boot": "other", "pid": "1", "started": "1"}}
-    fleet.release()
-    one.write("/var/lib/fleetc/claim.json", json.dumps({**claim, "seal": "-", "at": 0}).encode(), 0o600)
-    refused = fleet.deploy()
-    assert refused.returncode == 1
-    assert "the rollout feed of ci on elsewhere has claimed this host" in refused.stdout
-    fleet.deployed("--take-over", "feed")
-
-
-@pytest.mark.slow
-def test_interrupted_rollout_lets_go_of_its_hosts(fleet: Moving) -> None:
-    fleet.release("slow=3")
-    rollout = fleet.begin()
-    in_phase(fleet.hosts["one"], "switching", "watching")
-    rollout.send_signal(signal.SIGINT)
-    said = rollout.communicate(timeout=120)[0]
-    assert rollout.returncode == 5, said
-    for host in fleet.hosts.values():
-        assert host.run("test", "-e", "/var/lib/fleetc/claim.json").returncode == 1
-    in_phase(fleet.hosts["one"], "reverted", seconds=90)
-    fleet.heals()

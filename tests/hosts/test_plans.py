@@ -1,22 +1,20 @@
-"""Sealed plans on real hosts: what they say is what happens, and a host that moved is refused.
+"""Sealed plans on real hosts: what they say is what happens.
 
-The farm and the fleet are those of `test_deploy.py`. Each test begins with that fleet rolled out.
+The farm and the fleet are those of `test_deploy.py`. The tests run in their order on one fleet.
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fleetc.rollout.plan.data import SealedPlan
-from fleetc.rollout.plan.document import decode, seal_of
+from fleetc.rollout.plan.document import decode
 from tests.farm.farm import Farm
-from tests.hosts.switches import in_phase
-from tests.hosts.test_deploy import CANARY, SECRET, Rollout
+from tests.hosts.test_deploy import CANARY, SECRET, Rollout, lent
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -31,9 +29,9 @@ class Fleet(Rollout):
     def file(self) -> Path:
         return self.directory / "plan.json"
 
-    def make(self, *options: str, **environment: str) -> SealedPlan:
+    def make(self) -> SealedPlan:
         """Make and store a plan; no secret may be in it, in its summary or in its messages."""
-        done = self.fleetc("plan", str(self.directory), "-o", str(self.file), *options, **environment)
+        done = self.fleetc("plan", str(self.directory), "-o", str(self.file), "--observe")
         assert done.returncode == 0, done.stdout + done.stderr
         content = self.file.read_text(encoding="utf-8")
         for secret in SECRETS:
@@ -41,85 +39,15 @@ class Fleet(Rollout):
             assert json.dumps(secret)[1:-1] not in content
         return decode(content.encode())
 
-    def carry_out(self, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return self.deploy("--plan", str(self.file), *options, **environment)
-
-    def refused(self, code: str, *options: str) -> str:
-        """Carrying the plan out is refused with a code, and nothing on the hosts changes."""
-        before = self.pids()
-        done = self.carry_out(*options)
-        assert done.returncode == 1, done.stdout + done.stderr
-        assert f"error[{code}]" in done.stderr, done.stderr
-        assert self.pids() == before
-        return done.stderr
-
-    def carried_out(self, *options: str) -> list[str]:
-        """Carry the plan out; names of the nodes whose process is another one afterwards."""
-        before = self.pids()
-        done = self.carry_out(*options)
-        assert done.returncode == 0, done.stdout + done.stderr
-        after = self.pids()
-        return sorted(name for name in after if after[name] != before.get(name))
-
-
-def steps(plan: SealedPlan) -> dict[str, list[str]]:
-    return {step.host: [f"{a.do} {a.node}".strip() for a in step.actions] for step in plan.steps}
-
-
-def begun(plan: SealedPlan) -> list[str]:
-    """The nodes that the plan starts or restarts."""
-    return sorted(a.node for step in plan.steps for a in step.actions if a.do in ("start", "restart"))
-
 
 @pytest.fixture(scope="module")
-def provided(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """A fleet on hosts with what their owner provides; they are bare again afterwards."""
-    made = Fleet(farm, tmp_path_factory.mktemp("fleet"))
-    made.provide()
-    yield made
-    made.clear()
-
-
-@pytest.fixture
-def fleet(provided: Fleet) -> Fleet:
-    """The fleet rolled out, whatever another test left."""
-    provided.write(price=1200)
-    provided.compile()
-    done = provided.deploy()
-    assert done.returncode == 0, done.stdout + done.stderr
-    return provided
-
-
-@pytest.mark.slow
-def test_first_rollout_from_bare_hosts(provided: Fleet) -> None:
-    fleet = provided
-    fleet.clear()
-    fleet.provide()
-    fleet.write(price=1200)
-    fleet.compile()
-    plan = fleet.make("--observe", FARM_RPC_URL="", FLEETC_VAULT_FILE="")
-    assert {(s.known, s.release, s.processes) for s in plan.baseline.hosts} == {("observed", "", ())}
-    assert plan.batches == (("one",), ("three",), ("two",)), "never all gateways at once"
-    assert steps(plan) == {
-        "one": ["copy", "start orch-a"],
-        "three": ["copy", "start edge"],
-        "two": ["copy", "start orch-b", "start gate"],
-    }
-    for host in fleet.hosts.values():
-        assert host.run("test", "-e", "/opt/fleetc").returncode == 1, "making a plan changed a host"
-    done = fleet.carry_out()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "3 hosts: 3 deployed" in done.stdout
-    assert sorted(fleet.pids()) == begun(plan)
-    before = fleet.pids()
-    done = fleet.carry_out(FARM_RPC_URL="")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "nothing to do: 3 hosts already run what the plan leads to\n"
-    assert fleet.pids() == before
+def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """The fleet deployed once."""
+    yield from lent(Fleet(farm, tmp_path_factory.mktemp("fleet")))
 
 
 def test_what_the_hosts_say_is_what_was_rolled_out(fleet: Fleet) -> None:
-    plan = fleet.make("--observe")
+    plan = fleet.make()
     assert {action.do for step in plan.steps for action in step.actions} == {"keep"}
     (one,) = [state for state in plan.baseline.hosts if state.host == "one"]
     assert one.release == plan.steps[0].actions[0].digest
@@ -137,160 +65,10 @@ def test_what_the_hosts_say_is_what_was_rolled_out(fleet: Fleet) -> None:
 def test_a_price_change_restarts_what_its_plan_says(fleet: Fleet) -> None:
     fleet.write(price=1250)
     fleet.compile()
-    plan = fleet.make("--observe")
-    assert begun(plan) == ["orch-a"]
-    assert fleet.carried_out() == ["orch-a"]
-
-
-@pytest.mark.slow
-def test_a_superseded_plan_cannot_be_replayed(fleet: Fleet) -> None:
-    """A price goes up and down again: the hosts are back at what the first plan starts from, and it is still good."""
-    fleet.write(price=1280)
-    fleet.compile()
-    fleet.make("--observe")
-    up = fleet.file.read_bytes()
-    assert fleet.carried_out() == ["orch-a"]
-    fleet.write(price=1200)
-    fleet.compile()
-    plan = fleet.make("--observe")
-    assert fleet.carried_out() == ["orch-a"]
-    for host in fleet.hosts.values():
-        assert (
-            host.read("/var/lib/fleetc/newest-plan").decode() == f"{plan.created} {seal_of(fleet.file.read_bytes())}\n"
-        )
-        assert host.run("stat", "-c", "%a %U", "/var/lib/fleetc/newest-plan").stdout == "644 root\n"
-    fleet.write(price=1280)
-    fleet.compile()
-    fleet.file.write_bytes(up)
-    message = fleet.refused("plan-superseded")
-    assert f"one has been rolled out to since: it got a plan that was made at {plan.created}" in message
-    fleet.refused("plan-superseded", "--check")
-    fleet.write(price=1200)
-    fleet.compile()
-    fleet.make("--observe")
-    assert fleet.deploy().returncode == 0
-    assert "a rollout without a plan began" in fleet.refused("plan-superseded")
-
-
-@pytest.mark.slow
-def test_a_plan_from_the_recorded_tree_is_held_against_the_hosts(fleet: Fleet) -> None:
-    """Made without any host, as on a pull request; the rollout asks whether the tree is what the hosts run."""
-    before = fleet.directory / "before"
-    (fleet.directory / "rendered").rename(before)
-    fleet.write(price=1260)
-    fleet.compile()
-    plan = fleet.make("--against", str(before))
-    assert {state.known for state in plan.baseline.hosts} == {"recorded"}
-    assert begun(plan) == ["orch-a"]
-    fleet.hosts["two"].write(f"{MARKERS}/gate", b"0" * 64 + b" -")
-    message = fleet.refused("plan-baseline-moved")
-    assert "two is not in the state that the plan starts from: gate (systemd) was started from" in message
-    plan = fleet.make("--observe")
-    assert begun(plan) == ["gate", "orch-a"]
-    assert fleet.carried_out() == ["gate", "orch-a"]
-
-
-def test_hosts_that_were_changed_by_hand_are_refused(fleet: Fleet) -> None:
-    fleet.write(price=1270)
-    fleet.compile()
-    fleet.make("--observe")
-    one = fleet.hosts["one"]
-    state = one.read("/var/lib/fleetc/state.json")
-    one.write("/var/lib/fleetc/state.json", b'{"release": "elsewhere.1"}', 0o600)
-    assert "its current release was" in fleet.refused("plan-baseline-moved")
-    one.write("/var/lib/fleetc/state.json", state, 0o600)
-    marker = one.read(f"{MARKERS}/orch-a")
-    one.write(f"{MARKERS}/orch-a", b"starting systemd", 0o600)
-    assert "orch-a (systemd) was started from" in fleet.refused("plan-baseline-moved")
-    one.write(f"{MARKERS}/orch-a", marker, 0o600)
-    one.write(f"{MARKERS}/stranger", b"0" * 64 + b" -", 0o600)
-    assert "stranger (docker) is new" in fleet.refused("plan-baseline-moved", "--check")
-    one.run("rm", f"{MARKERS}/stranger")
-    unit = "/etc/systemd/system/livepeer-orch-a.service"
-    one.run("sed", "-i.bak", "s/pricePerUnit=[0-9]*/pricePerUnit=1/", unit)
-    assert "orch-a (systemd): its unit was changed" in fleet.refused("plan-baseline-moved")
-    fleet.make("--observe")
-    checked = fleet.carry_out("--check")
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert "one: would restart orch-a: its files change" in checked.stdout
-    assert fleet.carried_out() == ["orch-a"]
-
-
-@pytest.mark.slow
-def test_plan_halts_where_a_later_host_is_changed_after_its_first_batch(fleet: Fleet) -> None:
-    """The first batch gets its release; the unit of the last host is edited before its turn comes."""
-    fleet.write(price=1275, orch_a='environment = { STANDIN_ILL = "slow=2" }')
-    spec = fleet.directory / "fleet.toml"
-    spec.write_text(spec.read_text(encoding="utf-8").replace('"1200 wei', '"1210 wei'), encoding="utf-8")
-    fleet.compile()
-    fleet.make("--observe")
-    before, two = fleet.pids(), fleet.hosts["two"]
-    rollout = fleet.begin("--plan", str(fleet.file))
-    in_phase(fleet.hosts["one"], "switching", "watching")
-    two.run("sed", "-i", "s/pricePerUnit=[0-9]*/pricePerUnit=1/", "/etc/systemd/system/livepeer-orch-b.service")
-    said = rollout.communicate(timeout=120)[0]
-    assert rollout.returncode == 1, said
-    assert "two: it was changed after this plan began: orch-b (systemd): its unit was changed" in said
-    after = fleet.pids()
-    assert {name for name in before if before[name] != after[name]} == {"orch-a"}
-
-
-@pytest.mark.slow
-def test_a_process_that_ended_is_a_move_and_a_new_plan_starts_it(fleet: Fleet) -> None:
+    steps = [(action.do, action.node) for step in fleet.make().steps for action in step.actions]
+    assert [node for do, node in steps if do in ("start", "restart")] == ["orch-a"]
     before = fleet.pids()
-    fleet.make("--observe")
-    fleet.hosts["two"].run("systemctl", "stop", "livepeer-orch-b.service")
-    done = fleet.carry_out()
-    assert done.returncode == 1
-    assert "two is not in the state that the plan starts from: orch-b no longer runs" in done.stderr
-    plan = fleet.make("--observe", "--limit", "two")
-    assert steps(plan) == {"two": ["keep", "start orch-b", "keep gate"]}
-    done = fleet.carry_out()
+    done = fleet.deploy("--plan", str(fleet.file))
     assert done.returncode == 0, done.stdout + done.stderr
     after = fleet.pids()
-    assert [name for name in after if after[name] != before[name]] == ["orch-b"]
-
-
-@pytest.mark.slow
-def test_a_host_that_is_cut_off_is_unknown_or_refused(fleet: Fleet) -> None:
-    fleet.make("--observe")
-    fleet.hosts["two"].cut_network()
-    try:
-        done = fleet.carry_out(FLEETC_CONNECT_TIMEOUT="4")
-        assert done.returncode == 1
-        assert "error[plan-host-unreachable]: fleetc cannot tell what two runs: could not be reached" in done.stderr
-        plan = fleet.make("--observe", FLEETC_CONNECT_TIMEOUT="4")
-    finally:
-        fleet.hosts["two"].restore_network()
-    assert {s.host: (s.known, s.note) for s in plan.baseline.hosts if s.host == "two"} == {
-        "two": ("unknown", "could not be reached")
-    }
-    assert steps(plan)["two"] == ["ensure", "ensure orch-b", "ensure gate"]
-    assert fleet.carried_out() == []
-
-
-def test_edited_tree_and_other_hosts_are_refused_before_any_host_is_asked(fleet: Fleet) -> None:
-    fleet.make("--observe")
-    fleet.refused("plan-for-other-hosts", "--limit", "one")
-    flags = fleet.directory / "rendered" / "hosts" / "one" / "orch-a" / "launch.flags"
-    content = flags.read_text()
-    flags.write_text(content.replace("pricePerUnit=1200", "pricePerUnit=1"))
-    done = fleet.carry_out(FLEETC_SSH_KEY="/nowhere")
-    flags.write_text(content)
-    assert done.returncode == 1
-    assert "error[plan-tree-edited]" in done.stderr
-
-
-@pytest.mark.slow
-def test_what_has_no_place_any_more_is_retired_as_planned(fleet: Fleet) -> None:
-    spec = fleet.directory / "fleet.toml"
-    text = spec.read_text(encoding="utf-8")
-    head, _, tail = text.partition("[orchestrators.orch-b]")
-    _, _, rest = tail.partition("[gateways.gate]")
-    spec.write_text(f"{head}[gateways.gate]{rest}".replace('["orch-a", "orch-b"]', '["orch-a"]'), encoding="utf-8")
-    fleet.compile()
-    plan = fleet.make("--observe")
-    assert steps(plan)["two"] == ["copy", "retire orch-b", "restart gate"]
-    assert fleet.carried_out() == ["gate"]
-    (process,) = fleet.hosts["two"].processes("livepeer")
-    assert b"-dataDir=/var/lib/livepeer/gate" in process.argv
+    assert [name for name in after if after[name] != before[name]] == ["orch-a"]

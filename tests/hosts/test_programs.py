@@ -31,7 +31,6 @@ class Installed(Faulty):
     """The fleet of the faults, whose systemd hosts get their programs from fleetc."""
 
     orch_a_release = "v0.9.0"
-    binary = ""
 
     def provide(self) -> None:
         super().provide()
@@ -56,8 +55,6 @@ class Installed(Faulty):
         super().write(price, f'{orch_a}\nnode_release = "{self.orch_a_release}"')
         spec = self.directory / "fleet.toml"
         text = spec.read_text(encoding="utf-8")
-        if self.binary:
-            text = text.replace("[hosts.one]\n", f'[hosts.one]\nbinary = "{self.binary}"\n')
         tables = {
             "v0.9.0": f'file = "{self.directory}/livepeer-0.9.0"',
             "v0.9.1": f'url = "http://127.0.0.1:{PORT}/livepeer.tar.gz"\nmember = "{MEMBER}"',
@@ -129,40 +126,3 @@ def test_release_change_installs_and_runs_the_program_beside_the_old_one(fleet: 
     assert fleet.runs() == price
     fleet.runs_program("v0.9.1")
     assert fleet.programs("one") == set(fleet.digests.values())
-
-
-def test_program_changed_by_hand_is_named_and_mended(fleet: Installed) -> None:
-    """On one host its node is restarted by hand too, on the other all nodes run on."""
-    one, _ = hosts = fleet.hosts["one"], fleet.hosts["two"]
-    path = fleet.path("v0.9.1")
-    for host in hosts:
-        host.run("sh", "-c", f"cp {STANDIN_PATH} {path}.own && echo >> {path}.own && mv {path}.own {path}")
-    one.run("systemctl", "restart", "livepeer-orch-a.service")
-    told = fleet.deploy("--check")
-    for name, node in (("one", "orch-a"), ("two", "orch-b")):
-        assert f"{name}: would restart {node}: its program was changed or removed on the host" in told.stdout
-    done = fleet.deploy()
-    assert done.returncode == 0, done.stdout + done.stderr
-    for host in hosts:
-        assert digest(host.read(path)) == digest(one.read(STANDIN_PATH))
-    fleet.runs_program("v0.9.1")
-    fleet.runs_program("v0.9.1", "two", "orch-b")
-    fleet.runs_program("v0.9.1", "two", "gate")
-    assert "3 hosts: 3 unchanged" in fleet.deploy().stdout
-
-
-def test_new_release_of_a_program_that_people_install_is_refused_until_they_did(fleet: Installed) -> None:
-    """The program of the host is v0.9.1: it is never started as v0.9.0."""
-    before, pids = fleet.runs(), fleet.pids()
-    fleet.orch_a_release, fleet.binary = "v0.9.0", STANDIN_PATH
-    fleet.release()
-    done = fleet.deploy()
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert f"{STANDIN_PATH} is release 0.9.1-standin instead of 0.9.0" in done.stdout
-    assert (fleet.runs(), fleet.pids()) == (before, pids)
-    fleet.orch_a_release = "v0.9.1"
-    price = fleet.release()
-    done = fleet.deploy()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert fleet.runs() == price
-    assert process_of(fleet.hosts["one"], fleet.service("orch-a")).argv[0] == STANDIN_PATH.encode()
