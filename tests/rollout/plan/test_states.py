@@ -11,6 +11,7 @@ from fleetc.disk.reading import read_playbooks
 from fleetc.emit.artifacts import json_document
 from fleetc.emit.host_program import HOST_STEPS
 from fleetc.emit.tree import Tree, tree_of
+from fleetc.planner import stacks
 from fleetc.planner.data import OBSERVED, RECORDED, UNKNOWN, HostState, ProcessState
 from fleetc.planner.states import (
     RecordError,
@@ -170,6 +171,12 @@ def test_a_container_is_restarted_because_docker_keeps_its_arguments() -> None:
     for live, do in (("try", "restart"), ("only", "halt")):
         action = steps_between(PROGRAM, observed(runs, SECOND, release=C), wanted, live)[1]
         assert action.do == do and "a container keeps the values that it was made with" in action.reason
+
+
+def test_start_of_the_services_of_a_stack_that_was_cut_short_concerns_turn() -> None:
+    units = (ProcessState(stacks.HOST, A, "docker", None), ProcessState(stacks.TURN, B, "docker", None))
+    actions = steps_between(PROGRAM, observed(replace(units[0], digest="")), replace(WANTED, processes=units))[1:]
+    assert {(a.do, a.reason) for a in actions} == {("restart", "its last start was not completed")}
 
 
 def test_a_tree_says_what_runs_once_it_is_rolled_out() -> None:
