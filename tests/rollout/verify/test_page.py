@@ -35,7 +35,11 @@ def states(report: Report) -> dict[str, str]:
 
 
 def test_page_of_a_day(snapshot: SnapshotAssertion) -> None:
-    assert body(page_of(looks.every_day())) == snapshot
+    found, hosts = (
+        (looks.DEPOSIT, looks.PRICE, looks.SILENT, looks.LEFT),
+        ("eu-edge-1", "us-gpu-1", "eu-gpu-1", "us-edge"),
+    )
+    assert body(page_of(looks.look(found, looks.FACTS, limit=hosts))) == snapshot
 
 
 def test_page_is_well_formed_and_loads_nothing() -> None:
