@@ -71,65 +71,48 @@ def test_secrets_and_release_of_a_stack_are_in_the_plan(stage: Workplace) -> Non
 
 FRONT = '  { avatar = "noor", gpu = 1 },\n'
 TURN = '[avatars.front.turn]\nuser = { vault = "turn_user" }\npassword = { vault = "turn_password" }\n'
-RESTARTED, TURNED = "its files change", "the settings of TURN change, which signaling and recorder read"
+TURNED = "the settings of TURN change, which signaling and recorder read"
+
+
+def restarts(*units: str, why: str = "its files change") -> list[str]:
+    return [f"restart avatar/{unit}: {why}" for unit in units]
+
+
+def starts(unit: str) -> str:
+    return f"start avatar/{unit}: it is new here"
+
+
 EDITS: dict[str, tuple[str, str, list[str]]] = {
     "a slot more": (
         FRONT,
         FRONT + '  { avatar = "pia", gpu = 1 },\n',
-        [
-            "copy",
-            f"restart avatar/firewall: {RESTARTED}",
-            f"restart avatar/host: {RESTARTED}",
-            "start avatar/slot-02: it is new here",
-        ],
+        ["copy", *restarts("firewall", "host"), starts("slot-02")],
     ),
     "a slot less": (
         FRONT,
         "",
-        [
-            "copy",
-            "retire avatar/slot-01: vtuber-noor has no place here any more",
-            f"restart avatar/firewall: {RESTARTED}",
-            f"restart avatar/host: {RESTARTED}",
-        ],
+        ["copy", "retire avatar/slot-01: vtuber-noor has no place here any more", *restarts("firewall", "host")],
     ),
     "another avatar": (
         'avatar = "noor"',
         'avatar = "pia"',
-        [
-            "copy",
-            "retire avatar/slot-01: vtuber-noor gives way to vtuber-pia",
-            f"restart avatar/host: {RESTARTED}",
-            "start avatar/slot-01: it is new here",
-        ],
+        ["copy", "retire avatar/slot-01: vtuber-noor gives way to vtuber-pia", *restarts("host"), starts("slot-01")],
     ),
     "an avatar that moves": (
         'avatar = "noor"',
         'avatar = "noor", slot = 4',
-        [
-            "copy",
-            "retire avatar/slot-01: vtuber-noor moves to avatar/slot-04",
-            f"restart avatar/firewall: {RESTARTED}",
-            f"restart avatar/host: {RESTARTED}",
-            "start avatar/slot-04: it is new here",
-        ],
+        ["copy", "retire avatar/slot-01: vtuber-noor moves to avatar/slot-04"]
+        + [*restarts("firewall", "host"), starts("slot-04")],
     ),
     "other callers": (
         "203.0.113.64/29",
         "203.0.113.64/28",
-        [
-            "copy",
-            *(f"restart avatar/{unit}: {RESTARTED}" for unit in ("firewall", "host", "slot-00", "slot-01")),
-        ],
+        ["copy", *restarts("firewall", "host", "slot-00", "slot-01")],
     ),
     "another realm of TURN": (
         TURN,
         TURN + 'realm = "stage"\n',
-        [
-            "copy",
-            f"restart avatar/turn: {RESTARTED}",
-            *(f"restart avatar/slot-0{number}: {TURNED}" for number in range(2)),
-        ],
+        ["copy", *restarts("turn"), *restarts("slot-00", "slot-01", why=TURNED)],
     ),
     "a secret of TURN elsewhere": (
         'vault = "turn_password"',
@@ -139,12 +122,8 @@ EDITS: dict[str, tuple[str, str, list[str]]] = {
     "no TURN": (
         TURN,
         "",
-        [
-            "copy",
-            f"restart avatar/firewall: {RESTARTED}",
-            "retire avatar/turn: it has no place here any more",
-            *(f"restart avatar/{unit}: {RESTARTED}" for unit in ("host", "slot-00", "slot-01")),
-        ],
+        ["copy", *restarts("firewall"), "retire avatar/turn: it has no place here any more"]
+        + restarts("host", "slot-00", "slot-01"),
     ),
 }
 
