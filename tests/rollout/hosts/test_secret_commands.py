@@ -194,17 +194,6 @@ def test_undefined_command_stops_before_anything_begins(command: str, checkout: 
     assert f"into {tmp_path}/user/fleetc/config.toml" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["deploy", "deploy --check"])
-def test_command_of_the_own_configuration_runs(command: str, checkout: Path, tmp_path: Path, keeper: Keeper) -> None:
-    """Nobody listens there, but the rollout gets as far as asking."""
-    words = json.dumps([keeper(f"touch {tmp_path}/ran; echo kept-secret"), "show"])
-    environment = own(tmp_path, f"connect_timeout = 2\n[secret_commands]\norch-secret = {words}\n")
-    done = fleetc(*command.split(), cwd=checkout, **environment)
-    assert (tmp_path / "ran").exists()
-    assert done.returncode != 0 and "127.0.0.1" in done.stdout + done.stderr
-    assert "kept-secret" not in done.stdout + done.stderr
-
-
 def test_rollback_and_plan_run_no_command(checkout: Path, tmp_path: Path, keeper: Keeper) -> None:
     words = json.dumps([keeper(f"touch {tmp_path}/ran; echo kept-secret")])
     environment = own(tmp_path, f"connect_timeout = 2\n[secret_commands]\norch-secret = {words}\n")

@@ -246,13 +246,6 @@ def test_the_help_names_a_lifetime_that_is_taken(place: Workplace) -> None:
         assert done.code == 0, done.err
 
 
-@pytest.mark.parametrize(("target", "code"), [("rendered", 1), ("rendered/FLEET.md/plan.json", 3)])
-def test_a_place_where_no_plan_can_be_written(place: Workplace, target: str, code: int) -> None:
-    done = place.run("plan", "-o", target)
-    assert done.code == code
-    assert done.err.startswith("error[")
-
-
 def test_a_device_is_no_plan(place: Workplace) -> None:
     assert "error[plan-unreadable]" in refused(place.run("plan", "--verify", "/dev/zero"))
     assert "error[plan-unreadable]" in refused(place.run("plan", "--verify", "rendered"))

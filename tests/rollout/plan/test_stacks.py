@@ -101,8 +101,12 @@ EDITS: dict[str, tuple[str, str, list[str]]] = {
     "an avatar that moves": (
         'avatar = "noor"',
         'avatar = "noor", slot = 4',
-        ["copy", "retire avatar/slot-01: vtuber-noor moves to avatar/slot-04"]
-        + [*restarts("firewall", "host"), starts("slot-04")],
+        [
+            "copy",
+            "retire avatar/slot-01: vtuber-noor moves to avatar/slot-04",
+            *restarts("firewall", "host"),
+            starts("slot-04"),
+        ],
     ),
     "other callers": (
         "203.0.113.64/29",
@@ -122,8 +126,12 @@ EDITS: dict[str, tuple[str, str, list[str]]] = {
     "no TURN": (
         TURN,
         "",
-        ["copy", *restarts("firewall"), "retire avatar/turn: it has no place here any more"]
-        + restarts("host", "slot-00", "slot-01"),
+        [
+            "copy",
+            *restarts("firewall"),
+            "retire avatar/turn: it has no place here any more",
+            *restarts("host", "slot-00", "slot-01"),
+        ],
     ),
 }
 
