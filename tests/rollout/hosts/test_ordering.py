@@ -258,11 +258,3 @@ def test_node_that_would_only_end_is_not_torn_from_its_new_host() -> None:
     assert refused({}, leaving, stated=Stated(dead=(HOME.name,))) == ""
     assert refused({}, begun(AWAY, {"nobody-has-it": ()}, {})) == ""
     assert refused({}, leaving, goal=Goal("rollback", {AWAY: "a" * 64})) == ""
-
-
-def test_reward_that_would_only_end_is_not_torn() -> None:
-    caller = next(host for host in HOSTS if any(service.exclusive for service in host.services))
-    (what,) = next(service.exclusive for service in caller.services if service.exclusive)
-    before = next(host.name for host in HOSTS if host is not caller)
-    alone = begun(before, {"orch": (what,)}, {"orch": ()})
-    assert f"{before} would stop what {caller.name} goes on with ({what})" in refused({}, alone)
