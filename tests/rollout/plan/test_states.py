@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -95,6 +96,17 @@ def test_actions(name: str) -> None:
 def test_a_host_is_where_the_plan_leads_exactly_when_nothing_is_to_be_done(name: str) -> None:
     now, expected = CASES[name]
     assert is_reached(now, WANTED) == all(step.startswith("keep") for step in expected)
+
+
+@pytest.mark.parametrize(
+    ("runs", "gets"),
+    [({"drift": ("its unit was changed",)}, {}), ({"secrets": "a"}, {"secrets": "b"}), ({"rest": ""}, {"rest": ""})],
+)
+def test_setting_is_not_set_live_where_more_may_differ(runs: dict[str, Any], gets: dict[str, Any]) -> None:
+    there = ProcessState("first", C, "systemd", True, rest=B, live=("v=3",))
+    wanted = replace(there, digest=A, running=None, live=("v=4",), **gets)
+    actions = steps_between(PROGRAM, observed(replace(there, **runs)), replace(WANTED, processes=(wanted,)))
+    assert [(action.do, action.reason) for action in actions[1:]] == [("restart", "its files change")]
 
 
 def test_start_of_the_services_of_a_stack_that_was_cut_short_concerns_turn() -> None:
