@@ -39,6 +39,12 @@ CASES: dict[str, tuple[Answers, tuple[Event, ...], str, str]] = {
     "only the plan was written down": ({BEGIN: said(needed=False)}, (), "unchanged", ""),
     "refused": ({BEGIN: {"format": 1, "ok": False}}, (Event("failed", "h", BEGIN, "no"),), "old", "no"),
     "no disk": ({BEGIN: said(**STATE)}, (Event("failed", "h", STAGE, "disk full"),), "old", "disk full"),
+    "cut before": (
+        BEGUN,
+        (Event("unreachable", "h", STAGE, LOST),),
+        "old",
+        "could not be reached: Connection timed out",
+    ),
     "cut in the switch": (
         BEGUN,
         (Event("unreachable", "h", ACTIVATE, LOST),),
@@ -50,6 +56,12 @@ CASES: dict[str, tuple[Answers, tuple[Event, ...], str, str]] = {
         (Event("unreachable", "h", ACTIVATE, LOST),),
         "unknown",
         "Connection timed out; it waited: gw: it does not listen on port 8935, 40 s of 180; without a confirmation it",
+    ),
+    "cut at the confirmation": (
+        HEALTHY,
+        (Event("unreachable", "h", END, LOST),),
+        "unknown",
+        "could not be reached: Connection timed out; without a confirmation it goes back by itself",
     ),
     "another of its batch is ill": (
         {**HEALTHY, END: switch("reverted", "another host of its batch failed")},
