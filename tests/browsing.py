@@ -44,29 +44,3 @@ def quiet(part: dict[str, Any]) -> None:
     assert part["errors"] == []
     assert part["dialogs"] == 0
     assert part["requests"] == []
-
-
-def fits(looks: list[dict[str, Any]], count: int) -> None:
-    """So many looks are accessible, quiet, not wider than the screen, and light or dark as people wish."""
-    assert len(looks) == count
-    for look in looks:
-        about = f"{look['name']} {look['scheme']} {look['width']}"
-        assert look["violations"] == [], about
-        assert look["passes"] >= 15, about
-        assert look["sideways"] <= 0, about
-        quiet(look)
-    colours = {(look["scheme"], look["background"]) for look in looks}
-    assert colours == {("light", "rgb(246, 246, 243)"), ("dark", "rgb(20, 23, 27)")}
-
-
-def reached_by_keyboard(keys: dict[str, Any], first: str, least: int) -> None:
-    """The first stop has this text, and more than so many follow in order, each of them seen."""
-    quiet(keys)
-    assert keys["first"]["text"] == first
-    assert keys["first"]["inSight"]
-    assert keys["inOrder"]
-    assert len(keys["stops"]) > least
-    for stop in keys["stops"]:
-        assert stop["ring"] >= 2, f"the focus on {stop} is not seen"
-        assert stop["inSight"], stop
-    assert {stop["tag"] for stop in keys["stops"]} >= {"a", "button", "input", "summary", "div"}

@@ -236,3 +236,17 @@ def test_value_that_no_spec_has_is_not_compiled_as_the_default(value: str, tmp_p
     done = fleetc("adopt", "start.sh", cwd=tmp_path)
     assert "# TODO max_sessions" in done.stdout
     assert "max_sessions = " not in done.stdout.replace("# TODO max_sessions = ", "")
+
+
+def test_no_host_is_read_without_a_yes(tmp_path: Path) -> None:
+    done = fleetc("adopt", "--from", "gpu-1=127.0.0.1:1", "-o", "other.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "add --yes" in done.stderr and "could not be reached" not in done.stderr
+    assert not (tmp_path / "other.toml").exists()
+
+
+@pytest.mark.usefixtures("processes")
+def test_host_that_cannot_be_reached_is_named(tmp_path: Path) -> None:
+    done = fleetc("adopt", "--from", "gpu-1=nobody@127.0.0.1:1", "--yes", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "error[adopt-host-unread]: host gpu-1" in done.stderr

@@ -1,4 +1,4 @@
-// Uses pages of reviews as people do; tests/browsing.js opens them and says what arguments there are.
+// Uses pages of reviews, and of verify, which has the same script, as people do; tests/browsing.js opens them and says what arguments there are.
 "use strict";
 const { open, looks, focused, stops, report } = require("../browsing.js");
 
@@ -74,6 +74,23 @@ async function filters(browser) {
   await page.fill("#by-text", "exposure");
   await page.waitForTimeout(200);
   await page.evaluate(() => { location.hash = ""; });
+  await context.close();
+  return { ...result, ...seen };
+}
+
+async function verified(browser) {
+  const { context, page, seen } = await open(browser, "day", {});
+  const shown = () => page.evaluate(() => [document.getElementById("shown").textContent, ...Array.from(document.querySelectorAll(".change, #nodes tbody tr")).filter((one) => one.checkVisibility()).map((one) => one.id || one.querySelector("th").textContent.split(" ")[0])]);
+  await page.click('#tally button[data-class="drift"]');
+  const result = { drift: await shown() };
+  await page.click('button[type="reset"]');
+  await page.click('svg a[data-host="us-edge"]');
+  result.box = await shown();
+  await page.click('button[type="reset"]');
+  await page.locator("#nodes a.t-danger").first().focus();
+  await page.keyboard.press("Enter");
+  await page.waitForTimeout(100);
+  result.followed = await page.evaluate(() => [location.hash, document.querySelector("#c0 details").open]);
   await context.close();
   return { ...result, ...seen };
 }
@@ -170,15 +187,16 @@ async function printed(browser) {
 
 report(async (browser) => {
   const wanted = [["mixed", "light", 1280, false], ["price", "dark", 1280, true]];
-  for (const name of ["mixed", "nasty", "empty"]) {
+  for (const name of ["mixed", "nasty", "empty", "day", "stage", "odd", "well"]) {
     for (const scheme of ["light", "dark"]) {
-      wanted.push([name, scheme, 1280, true], [name, scheme, 380, name === "mixed"]);
+      wanted.push([name, scheme, 1280, true], [name, scheme, 380, ["mixed", "day"].includes(name)]);
     }
   }
   return {
     looks: await looks(browser, wanted),
     keys: await keys(browser),
     filters: await filters(browser),
+    verified: await verified(browser),
     rows: await rows(browser),
     pointed: await pointed(browser),
     addresses: await addresses(browser),

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from fleetc.review.reports.html import as_html
-from tests.browsing import fits, quiet, reached_by_keyboard, visit
+from fleetc.rollout.verify import html
+from tests.browsing import quiet, visit
 from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
+from tests.rollout.verify import looks
 from tests.support import shipped
 
 pytestmark = [pytest.mark.browser, pytest.mark.outer, pytest.mark.usefixtures("processes")]
@@ -25,22 +27,50 @@ PAGES = {
     "price": price_on(500),
     "huge": huge(10_000),
 }
+LOOKS = {
+    "day": looks.every_day(),
+    "stage": looks.stage(),
+    "odd": looks.nasty(" ".join(NASTY[:15])),
+    "well": looks.look(facts=looks.FACTS),
+}
+"""Pages of verify, which have the same style and script."""
 
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the browser saw, all of it in one run. A look that shows a fault leaves a screenshot beside the pages."""
     pages = {name: as_html(review, shipped()[0]) for name, review in PAGES.items()}
+    pages |= {name: html.as_html(look, shipped()[0]) for name, look in LOOKS.items()}
     return visit(pages, Path(__file__).with_name("browser.js"), tmp_path_factory.mktemp("pages"))
 
 
 def test_pages_are_accessible_quiet_and_fit_the_screen(seen: dict[str, Any]) -> None:
-    fits(seen["looks"], 14)
+    assert len(seen["looks"]) == 30
+    for look in seen["looks"]:
+        about = f"{look['name']} {look['scheme']} {look['width']}"
+        assert look["violations"] == [], about
+        assert look["passes"] >= 15, about
+        assert look["sideways"] <= 0, about
+        quiet(look)
+
+
+def test_light_and_dark_differ(seen: dict[str, Any]) -> None:
+    colours = {(look["scheme"], look["background"]) for look in seen["looks"]}
+    assert colours == {("light", "rgb(246, 246, 243)"), ("dark", "rgb(20, 23, 27)")}
 
 
 def test_every_part_is_reached_by_keyboard(seen: dict[str, Any]) -> None:
-    reached_by_keyboard(seen["keys"], "Skip to the changes", 30)
-    assert seen["keys"]["skipped"] == "#changes changes"
+    keys = seen["keys"]
+    quiet(keys)
+    assert keys["first"]["text"] == "Skip to the changes"
+    assert keys["first"]["inSight"]
+    assert keys["inOrder"]
+    assert len(keys["stops"]) > 30
+    for stop in keys["stops"]:
+        assert stop["ring"] >= 2, f"the focus on {stop} is not seen"
+        assert stop["inSight"], stop
+    assert {stop["tag"] for stop in keys["stops"]} >= {"a", "button", "input", "summary", "div"}
+    assert keys["skipped"] == "#changes changes"
 
 
 def test_keys_open_and_close(seen: dict[str, Any]) -> None:
@@ -87,6 +117,14 @@ def test_a_box_of_the_picture_shows_its_host(seen: dict[str, Any]) -> None:
     assert found["box"]["host"] == "eu-ai"
     assert found["box"]["changes"] == ["c3", "c6"]
     assert found["stillFiltered"]["changes"] == ["c3", "c6"]
+
+
+def test_nodes_of_verify_are_filtered_with_their_findings_and_lead_to_them(seen: dict[str, Any]) -> None:
+    found = seen["verified"]
+    quiet(found)
+    assert found["drift"] == ["Findings: 2 of 5. Nodes: 2 of 11.", "c0", "c1", "us-video-1", "old-gate"]
+    assert found["box"] == ["Findings: 1 of 5. Nodes: 2 of 11.", "c1", "us-live", "old-gate"]
+    assert found["followed"] == ["#c0", True]
 
 
 def test_no_impact_card_stands_alone_beside_full_rows(seen: dict[str, Any]) -> None:

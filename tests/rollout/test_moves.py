@@ -12,22 +12,10 @@ REWARD = "calls reward for 0x1"
 Hosts = dict[str, dict[str, tuple[str, ...]]]
 
 
-def test_node_that_runs_elsewhere_moves() -> None:
-    runs: Hosts = {"one": {"gate": (), "orch": ()}, "two": {"edge": ()}}
-    wants: Hosts = {"one": {"orch": ()}, "two": {"edge": (), "gate": ()}, "three": {"new": ()}}
-    assert moves_of(runs, wants) == (Move("gate", "one", "two"),)
-
-
 def test_node_that_may_start_on_its_old_host_still_moves() -> None:
     """A rollout died: the new host runs the node and may go back, and then the old host starts it again."""
     runs: Hosts = {"one": {"gate": ()}, "two": {"gate": ()}}
     assert moves_of(runs, {"one": {}, "two": {"gate": ()}}) == (Move("gate", "one", "two"),)
-
-
-def test_reward_is_handed_over_between_nodes_that_stay() -> None:
-    runs: Hosts = {"one": {"orch": (REWARD,)}, "two": {"caller": ()}}
-    wants: Hosts = {"one": {"orch": ()}, "two": {"caller": (REWARD,)}}
-    assert handovers_of(runs, wants, moves_of(runs, wants)) == (Handover(REWARD, "one", "two"),)
 
 
 def test_reward_that_goes_with_its_node_is_no_handover() -> None:
@@ -40,11 +28,6 @@ def test_reward_within_a_host_is_no_handover() -> None:
     runs: Hosts = {"one": {"orch": (REWARD,), "caller": ()}}
     wants: Hosts = {"one": {"orch": (), "caller": (REWARD,)}}
     assert handovers_of(runs, wants, moves_of(runs, wants)) == ()
-
-
-def test_host_that_a_node_leaves_comes_after_the_one_where_it_arrives() -> None:
-    batches = (("a",), ("b", "c"), ("d",))
-    assert list(arranged(batches, [Move("n", "a", "c")], ())) == [("b", "c"), ("a",), ("d",)]
 
 
 def test_hosts_that_exchange_nodes_keep_their_batches() -> None:

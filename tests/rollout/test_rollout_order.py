@@ -40,11 +40,6 @@ def order_of(text: str) -> tuple[str, ...]:
     return tuple(host.name for host in plan_of(text).in_order)
 
 
-def nodes_of(plan: Blueprint, host: str) -> list[str]:
-    (found,) = [h for h in plan.hosts if h.name == host]
-    return [service.name for service in found.services]
-
-
 def test_gateways_are_last() -> None:
     assert order_of(TWO) == ORDER_OF_TWO
 
@@ -53,10 +48,6 @@ def test_a_worker_follows_its_orchestrator_and_helpers_go_first() -> None:
     """The front has the gateway too, yet all workers need its orchestrator."""
     order = order_of(SPLIT)
     assert order == ("front", "encoder-1", "encoder-2", "inference-1", "inference-2")
-
-
-def test_nodes_of_one_host_go_in_the_same_order() -> None:
-    assert nodes_of(plan_of(SPLIT), "front") == ["orch", "gate"]
 
 
 @pytest.mark.parametrize("supplier", ["studio", "a-gpu"])

@@ -80,6 +80,3 @@ def test_plan_of_a_part_is_for_that_part_alone(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "9/9 has no hosts, so there is nothing to plan" in done.stderr
     assert not (tmp_path / "none.json").exists()
-    done = fleetc("plan", spec, "--shard", "1/2", "--limit", "eu-ai")
-    assert done.returncode == 2
-    assert "--shard chooses the hosts, so it takes no --limit" in done.stderr

@@ -1,7 +1,7 @@
-"""Hosts behind a real sshd on 127.0.0.1, for what a rollout leaves on the machine that it starts from.
+"""A host behind a real sshd on 127.0.0.1, for what a rollout leaves on the machine that it starts from.
 
-In: a directory, and how many hosts. Out: `Loopback`: a fleet with secrets of all four kinds, whose `start` runs the
-real `fleetc deploy`. Hosts are those of `tests/farm/sshd_host.py`.
+In: a directory. Out: `Loopback`: a fleet with secrets of all four kinds, whose `start` runs the
+real `fleetc deploy`. The host is one of `tests/farm/sshd_host.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -89,25 +89,6 @@ password = {{ vault = "kafka_password" }}
 PULL_KEY = {{ command = "pull-key" }}
 """
 
-ANOTHER = """
-[hosts.{name}]
-address = "127.0.0.1"
-public = "{name}.example.net"
-runtime = "docker"
-ssh_port = {port}
-
-[orchestrators.orch-{name}]
-host = "{name}"
-mode = "video"
-wallet = "payer"
-price = "1200 wei / pixel"
-service = "{name}.example.net:{service}"
-cli = "127.0.0.1:{cli}"
-"""
-"""A host of its own with an orchestrator, which the gateway does not use."""
-
-NAMES = ("one", "two", "three")
-
 
 def spellings() -> dict[str, list[bytes]]:
     """By canary, how its value may stand in a file: as it is, and in base64 at each offset."""
@@ -122,33 +103,27 @@ def spellings() -> dict[str, list[bytes]]:
 
 
 class Loopback:
-    """The hosts, and the machine that rolls out to them: its temporary directory, home and memory."""
+    """The host, and the machine that rolls out to it: its temporary directory, home and memory."""
 
-    def __init__(self, directory: Path, count: int = 1) -> None:
+    def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.temporary, self.home = directory / "controller-tmp", directory / "controller-home"
         self.memory = Path(tempfile.mkdtemp(prefix="loopback-", dir="/dev/shm"))
         for path in (self.temporary, self.home, directory / "fleet", directory / "bin"):
             path.mkdir()
         program = compile_standin(directory / "bin")
-        ports = iter(free_ports(3 + 3 * count))
-        self._ports = {name: next(ports) for name in ("cli", "http", "rtmp")}
-        self.hosts: dict[str, SshdHost] = {}
-        for name in NAMES[:count]:
-            self.hosts[name] = SshdHost(directory / f"host-{name}", next(ports))
-            self._fill(self.hosts[name])
-        self.host = self.hosts["one"].files
-        self._others = {name: (next(ports), next(ports)) for name in NAMES[1:count]}
+        self._ports = dict(zip(("cli", "http", "rtmp", "one"), free_ports(4), strict=True))
+        self.one = SshdHost(directory / "host-one", self._ports["one"])
+        self.host = self.one.files
+        self._fill()
         self.write_fleet()
         self._write_secrets()
-        write_keys(directory, self.hosts.values())
-        for host in self.hosts.values():
-            host.start(program, directory / "host-key", directory / "key.pub")
+        write_keys(directory, [self.one])
+        self.one.start(program, directory / "host-key", directory / "key.pub")
 
-    @staticmethod
-    def _fill(host: SshdHost) -> None:
+    def _fill(self) -> None:
         """Put there what people provide: the wallet of the gateway, and secrets."""
-        livepeer, keys = host.files / "etc/livepeer", host.files / "var-lib/livepeer/keystore"
+        livepeer, keys = self.host / "etc/livepeer", self.host / "var-lib/livepeer/keystore"
         livepeer.mkdir()
         (livepeer / "password").write_text("hunter2")
         (livepeer / "queue").write_text(f"amqps://queue.example.net/{CANARIES['host']}\n")
@@ -159,20 +134,16 @@ class Loopback:
 
     def close(self) -> None:
         """End all of it."""
-        for host in self.hosts.values():
-            host.close()
+        self.one.close()
         shutil.rmtree(self.memory)
 
     def forget(self) -> None:
-        """Make the hosts such that nothing was rolled out to them."""
-        for host in self.hosts.values():
-            host.forget()
+        """Make the host such that nothing was rolled out to it."""
+        self.one.forget()
 
     def write_fleet(self, **changes: str) -> None:
         """Write the spec and compile it; `changes` replace text, such as a price."""
-        text = SPEC.format(one=self.hosts["one"].port, **self._ports)
-        for name, (service, cli) in self._others.items():
-            text += ANOTHER.format(name=name, port=self.hosts[name].port, service=service, cli=cli)
+        text = SPEC.format(**self._ports)
         for old, new in changes.items():
             text = text.replace(old, new)
         self.write_text(text)
@@ -220,21 +191,11 @@ class Loopback:
             "CLOUD_TOKEN": CANARIES["unrelated"],
         }
 
-    def change(self, old: str, new: str) -> None:
-        """Compile another release."""
-        spec = self.directory / "fleet/fleet.toml"
-        text = spec.read_text()
-        assert old in text
-        spec.write_text(text.replace(old, new))
-        self._run(sys.executable, "-m", "fleetc", "compile", str(spec.parent))
-
-    def start(
-        self, *before: str, program: Sequence[str] = ("-m", "fleetc"), options: Sequence[str] = (), **environment: str
-    ) -> subprocess.Popen[bytes]:
+    def start(self, *before: str, **environment: str) -> subprocess.Popen[bytes]:
         """`fleetc deploy` as a process, behind the words of another command; what it says is in the file `said`."""
         with (self.directory / "said").open("wb") as said:
             return subprocess.Popen(
-                [*before, sys.executable, "-I", *program, "deploy", str(self.directory / "fleet"), *SKIPPED, *options],
+                [*before, sys.executable, "-I", "-m", "fleetc", "deploy", str(self.directory / "fleet"), *SKIPPED],
                 cwd=self.directory / "fleet", env={**self.environment(), **environment},
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said,
             )  # fmt: skip

@@ -105,3 +105,17 @@ def test_parts_of_a_fleet_together_miss_no_more_than_the_whole(world: World) -> 
     world.hosts.silent = {"us-ai", "us-gpu-2"}
     outcomes = [world.roll_out(missing(1), goal=Goal(shard=Shard(part, 2))) for part in (1, 2)]
     assert not any(host.result == "behind" for outcome in outcomes for host in outcome.hosts)
+
+
+def test_part_without_the_canary_waits_for_it(world: World) -> None:
+    """Machines that share the work have no word between them, so each asks the canary hosts themselves."""
+    first, part = Goal(shard=Shard(1, 3)), Goal(shard=Shard(2, 3))
+    world.hosts.change("eu-ai", release="f" * 64)
+    before = world.hosts.releases()
+    for silent, why in (set[str](), "it has another release"), ({"eu-ai"}, "could not be reached"):
+        world.hosts.silent = silent
+        early = world.roll_out(compile_text(NEXT), goal=part)
+        assert early.exit_code == 1 and world.hosts.releases() == before
+        assert all(why in host.reason and "roll out the shard 1/3 first" in host.reason for host in early.hosts)
+    world.hosts.silent = set()
+    assert [world.roll_out(compile_text(NEXT), goal=goal).exit_code for goal in (first, part)] == [0, 0]

@@ -35,7 +35,6 @@ HEALTHY: Answers = {**BEGUN, ACTIVATE: switch("healthy")}
 CONFIRMED: Answers = {**HEALTHY, END: said()}
 LOST = "Failed to connect to the host via ssh: ssh: Connection timed out"
 CASES: dict[str, tuple[Answers, tuple[Event, ...], str, str]] = {
-    "confirmed": (CONFIRMED, (), "new", ""),
     "nothing to do": ({BEGIN: said(**STATE, needed=False)}, (), "unchanged", ""),
     "only the plan was written down": ({BEGIN: said(needed=False)}, (), "unchanged", ""),
     "refused": ({BEGIN: {"format": 1, "ok": False}}, (Event("failed", "h", BEGIN, "no"),), "old", "no"),
@@ -64,12 +63,6 @@ CASES: dict[str, tuple[Answers, tuple[Event, ...], str, str]] = {
         "unknown",
         "could not be reached: Connection timed out; without a confirmation it goes back by itself",
     ),
-    "ill": (
-        {**BEGUN, ACTIVATE: switch("reverted", "gw does not run")},
-        (Event("failed", "h", ACTIVATE, ""),),
-        "reverted",
-        "gw does not run",
-    ),
     "another of its batch is ill": (
         {**HEALTHY, END: switch("reverted", "another host of its batch failed")},
         (Event("failed", "h", END, ""),),
@@ -91,7 +84,6 @@ CASES: dict[str, tuple[Answers, tuple[Event, ...], str, str]] = {
     "another of its batch cannot take part": (BEGUN, (), "old", "another host of its batch could not take part"),
     "healthy and never confirmed": (HEALTHY, (), "unknown", "it goes back by itself"),
     "an answer of another program": ({BEGIN: {"format": 2, "ok": True, "needed": False}}, (), "old", ""),
-    "an answer that is none": ({BEGIN: 3, ACTIVATE: [], END: "done"}, (), "unknown", "it goes back by itself"),
     "a switch that is none": ({**BEGUN, ACTIVATE: said(switch=["healthy"])}, (), "unknown", "it goes back by itself"),
 }
 

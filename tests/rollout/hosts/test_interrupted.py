@@ -59,13 +59,6 @@ def test_signal_between_two_runs_ends_the_rollout_with_a_report(
     world.is_at(compile_text(NEXT))
 
 
-def test_log_has_a_heading_for_each_batch(world: World) -> None:
-    heard: list[Event] = []
-    assert world.roll_out(compile_text(NEXT), heard=heard.append).exit_code == 0
-    batches = [event.task for event in heard if event.kind == "batch" and event.task]
-    assert batches == [f"batch {number} of {len(batches)}" for number in range(1, len(batches) + 1)] != []
-
-
 def test_host_that_is_stated_to_be_dead_is_left_out_and_not_unknown(world: World) -> None:
     """The journal still has what may run there, so nothing moves from it unseen later."""
     known = to_read(world.directory, "two-regions").history.hosts["us-gpu-1"]

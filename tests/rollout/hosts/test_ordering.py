@@ -11,13 +11,12 @@ from typing import Any, cast
 import pytest
 
 from fleetc.blueprint.blueprint import HostBlueprint
-from fleetc.blueprint.shards import Shard, canary_hosts
+from fleetc.blueprint.shards import Shard
 from fleetc.places.origin import Chosen
 from fleetc.places.origin import given as given_in
-from fleetc.planner.states import release_in
 from fleetc.rollout.hosts.begun import Begun, begun_of
-from fleetc.rollout.hosts.events import Event, RunResult
-from fleetc.rollout.hosts.gate import BEGIN, LET_GO, OBSERVE, HostOutcome, Result
+from fleetc.rollout.hosts.events import RunResult
+from fleetc.rollout.hosts.gate import BEGIN, LET_GO, HostOutcome, Result
 from fleetc.rollout.hosts.journal import to_read
 from fleetc.rollout.hosts.ordering import keep_away, order_of, stopped
 from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Rollout, Stated, claimed
@@ -259,40 +258,3 @@ def test_node_that_would_only_end_is_not_torn_from_its_new_host() -> None:
     assert refused({}, leaving, stated=Stated(dead=(HOME.name,))) == ""
     assert refused({}, begun(AWAY, {"nobody-has-it": ()}, {})) == ""
     assert refused({}, leaving, goal=Goal("rollback", {AWAY: "a" * 64})) == ""
-
-
-def test_reward_that_would_only_end_is_not_torn() -> None:
-    caller = next(host for host in HOSTS if any(service.exclusive for service in host.services))
-    (what,) = next(service.exclusive for service in caller.services if service.exclusive)
-    before = next(host.name for host in HOSTS if host is not caller)
-    alone = begun(before, {"orch": (what,)}, {"orch": ()})
-    assert f"{before} would stop what {caller.name} goes on with ({what})" in refused({}, alone)
-
-
-@pytest.mark.parametrize(
-    ("said", "why"),
-    [
-        ({}, ""),
-        ({"release": "b" * 64}, "it has another release"),
-        ({"switch": {"id": "1", "phase": "healthy"}}, "a switch of its release has not ended"),
-        (None, "could not be reached"),
-    ],
-)
-def test_part_without_the_canary_waits_for_it(
-    said: dict[str, Any] | None, why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Machines that share the work have no word between them, so each asks the canary hosts themselves."""
-    assert TREE is not None and BLUEPRINT is not None
-    (canary,) = canary_hosts(BLUEPRINT)
-    state = {"release": release_in(TREE, canary), "switch": None, "processes": [], **(said or {})}
-    answers = {canary: {OBSERVE: {"format": 1, "ok": True, "state": state}}} if said is not None else {}
-    failures = () if said is not None else (Event("unreachable", canary, OBSERVE, "via ssh: no route"),)
-    run = RunResult("successful", 0, {"ok": {canary: 1}}, failures, answers=answers)
-    monkeypatch.setattr(Rollout, "run", lambda _self, _playbook, _hosts: run)
-    journal, none = to_read(Path("/nonexistent"), "demo"), cast(Project, None)
-    goal = Goal(shard=Shard(2, 3))
-    rollout = Rollout(TREE, none, BLUEPRINT, RunOptions(), {}, lambda _: None, goal, journal, set())
-    found = rollout.missing_canary(["us-gpu-1"])
-    assert (why in found and found.endswith("roll out the shard 1/3 first")) if why else found == ""
-    assert rollout.missing_canary([canary]) == ""
-    assert replace(rollout, goal=Goal()).missing_canary(["us-gpu-1"]) == ""

@@ -12,7 +12,7 @@ from fleetc.rollout.hosts.journal import to_read
 from fleetc.rollout.hosts.kept import releases_before
 from fleetc.rollout.hosts.rolling import Goal
 from fleetc.rollout.reports import written
-from tests.rollout.hosts.test_killed import NEXT, SPEC, World, world
+from tests.rollout.hosts.test_killed import NEXT, World, world
 from tests.support import compile_text, example_text, fleetc
 
 __all__ = ["world"]
@@ -44,13 +44,6 @@ def test_restart_is_nothing_to_go_back_from(world: World) -> None:
     outcome = world.roll_out(compile_text(NEXT), goal=GOAL, limit=tuple(GOAL.restart))
     assert outcome.exit_code == 4 and [host.result for host in outcome.hosts] == ["reverted", "old", "old"]
     assert releases_before(to_read(world.directory, "two-regions").history, names, "") == undone
-
-
-def test_host_of_another_rollout_stops_a_restart(world: World) -> None:
-    world.hosts.change("eu-gpu-1", claim={"id": "other", "who": "bob"})
-    outcome = world.roll_out(compile_text(SPEC), goal=GOAL, limit=tuple(GOAL.restart))
-    assert outcome.exit_code == 1 and not world.hosts.restarted
-    assert "another rollout has claimed this host" in written(RolloutFormat.text, outcome)
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,14 @@ Whoever rolls out, the same program switches the host: afterwards its node has t
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -19,11 +22,24 @@ import pytest
 
 from tests.chain import SoundChain
 from tests.farm.sshd_host import needed
-from tests.rollout.hosts.loopback import ANOTHER, CANARIES, Loopback, texts_below
+from tests.rollout.hosts.loopback import CANARIES, Loopback, texts_below
+from tests.support import killed_on_error
 
 pytestmark = [pytest.mark.outer, pytest.mark.usefixtures("processes")]
 
 _prices = count(1300)
+ANOTHER = """
+[hosts.two]
+address = "192.0.2.1"
+public = "two.example.net"
+runtime = "docker"
+
+[orchestrators.orch-two]
+host = "two"
+mode = "video"
+wallet = "payer"
+price = "1200 wei / pixel"
+"""
 PRINTED = {"pull-key": {"__ansible_unsafe": CANARIES["command"]}}
 BINARIES = Path(sys.executable).parent
 
@@ -82,7 +98,7 @@ class World(Loopback):
 
     def has_new_price(self) -> bool:
         """Whether the node runs with the price that was compiled last, and with its secrets."""
-        process = Path(f"/proc/{self.hosts['one'].node()}")
+        process = Path(f"/proc/{self.one.node()}")
         words, variables = (process / "cmdline").read_bytes(), (process / "environ").read_bytes()
         secrets = [f"/{CANARIES['rpc']}", CANARIES["vault"], CANARIES["command"]]
         assert all(secret.encode() in variables for secret in secrets)
@@ -154,6 +170,27 @@ def test_worker_of_fleetc(world: World) -> None:
     done = world.shell(command, world.directory / "fleet", FLEETC_VAULT_FILE=str(world.secrets), LOOPBACK_RPC_URL="")
     assert done.returncode == 0, said_by(done)
     assert "1 host: 1 deployed" in said_by(done)
+    assert world.has_new_price()
+
+
+@pytest.mark.slow
+def test_killed_worker_leaves_its_host_old_or_new(world: World) -> None:
+    world.new_price()
+    own = {"FLEETC_VAULT_FILE": str(world.secrets), "FLEETC_WORKER": "ansible-runner worker", "LOOPBACK_RPC_URL": ""}
+    with killed_on_error(world.start(**own)) as rollout:
+        while "has the release" not in world.said():
+            assert rollout.poll() is None, world.said()
+            time.sleep(0.05)
+        children = Path(f"/proc/{rollout.pid}/task/{rollout.pid}/children").read_text().split()
+        named = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
+        (worker,) = [int(child) for child, words in named.items() if b"ansible-runner\0worker" in words]
+        os.kill(worker, signal.SIGKILL)
+        assert rollout.wait(timeout=180) == 5, world.said()
+    assert "UNKNOWN" in world.said() and "1 host: 1 unknown" in world.said()
+    values = [value.encode() for value in CANARIES.values()]
+    assert not [path for path, data in texts_below(world.temporary) if any(value in data for value in values)]
+    with killed_on_error(world.start(**own)) as again:
+        assert again.wait(timeout=180) == 0, world.said()
     assert world.has_new_price()
 
 
@@ -243,9 +280,8 @@ def test_job_as_awx_runs_it(world: World) -> None:
 def test_host_that_pulls_switches_itself_and_refuses_what_is_for_another(world: World) -> None:
     """It knows its name from its first rollout, so the wrong name in a pull changes nothing."""
     price = world.new_price()
-    another = ANOTHER.format(name="two", port=22, service=8935, cli=7935).replace("127.0.0.1", "192.0.2.1", 1)
     spec = world.directory / "fleet/fleet.toml"
-    world.write_text(spec.read_text() + another)
+    world.write_text(spec.read_text() + ANOTHER)
     repository, git = world.directory / f"repository-{price}", "git -c user.name=a -c user.email=a@example.net"
     done = world.shell(
         f"cp -r fleet {repository}; cd {repository}; {git} init -q; {git} add -A; {git} commit -qm Prices\n"
@@ -259,11 +295,11 @@ def test_host_that_pulls_switches_itself_and_refuses_what_is_for_another(world: 
     named = re.search(r"--limit (\S+)", command)
     assert named is not None
     commands = {name: command.replace(f"--limit {named[1]}", f"--limit {name}") for name in ("one", "two")}
-    own = world.hosts["one"].inside("bash", "-e", "-c", commands["one"], env=variables, timeout=180)
+    own = world.one.inside("bash", "-e", "-c", commands["one"], env=variables, timeout=180)
     assert own.returncode == 0, said_by(own)
     assert world.has_new_price()
-    node = world.hosts["one"].node()
-    other = world.hosts["one"].inside("bash", "-e", "-c", commands["two"], env=variables, timeout=180)
+    node = world.one.node()
+    other = world.one.inside("bash", "-e", "-c", commands["two"], env=variables, timeout=180)
     assert other.returncode != 0
     assert "this machine is the host one of the fleet loopback, and the release is for two" in said_by(other)
-    assert world.hosts["one"].node() == node
+    assert world.one.node() == node

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -21,13 +20,11 @@ from fleetc.emit.release import releases_in
 from fleetc.review.data import Effect
 from fleetc.rollout.hosts import plans
 from fleetc.rollout.plan import summary
-from fleetc.rollout.plan.data import SealedPlan
 from fleetc.rollout.plan.document import decode, encode
 from fleetc.rollout.plan.make import Meaning, meaning_in
 from fleetc.version import __version__
 from tests.rollout.plan.support import DAY, NOW, Workplace
 from tests.rollout.plan.test_refusals import edit, refused
-from tests.support import fleetc_process
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -67,7 +64,7 @@ def test_what_people_read_when_nothing_is_known(changed: Workplace, snapshot: Sn
     assert not changed.plan.exists()
 
 
-def test_effects_stand_where_they_take_place(changed: Workplace, snapshot: SnapshotAssertion) -> None:
+def test_effects_stand_where_they_take_place(changed: Workplace) -> None:
     inputs = changed.inputs()
     baseline, left = plans.recorded_baseline(inputs, files.read_tree(Path("before")), "before")
     effects = {
@@ -79,7 +76,9 @@ def test_effects_stand_where_they_take_place(changed: Workplace, snapshot: Snaps
     assert {key: tuple(value) for key, value in meaning_in(made).effects.items() if value} == effects
     assert decode(encode(made)) == made
     shown = "\n".join(summary.lines(made, "<seal>", "not signed"))
-    assert without_digests(shown) == snapshot
+    assert "  eu-gpu-1\n    exposure: port 8935 opens to everybody\n    copy release " in shown
+    assert " it takes pricePerUnit=1250 while it runs\n      restart: 8 live sessions can drop\n" in shown
+    assert "\nthe fleet: price: the dearest offer is 8.3 % higher (concerns eu-live)\n" in shown
     changed.store(made)
     assert changed.codes() == []
 
@@ -218,49 +217,6 @@ def test_the_plan_lists_every_file_once(place: Workplace) -> None:
     assert {file.path for file in made.playbooks} >= {"ansible/site.yml", "ansible/observe.yml", "ansible/ansible.cfg"}
 
 
-CANARY = "CANARY-51d0-7be2"
-
-
-def test_no_secret_gets_into_a_plan(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Values lie in the environment, in a vault and in the files that wallets name; only the names are in the plan."""
-    references = {f"{secret.kind} {secret.reference}" for secret in place.made().secrets}
-    assert "env ARBITRUM_RPC_URL" in references
-    vault = place.directory / "vault.yml"
-    vault.write_text(f"fleet_vault:\n  ARBITRUM_RPC_URL: {CANARY}\n")
-    monkeypatch.setenv("ARBITRUM_RPC_URL", f"https://rpc.example.net/{CANARY}")
-    monkeypatch.setenv("FLEETC_VAULT_FILE", str(vault))
-    monkeypatch.setenv("FLEETC_SSH_KEY", str(place.key))
-    done = place.run("plan", "-o", "plan.json", "--against", "rendered", "--sign", place.key)
-    assert done.code == 0, done.err
-    secret_key = place.key.read_text().splitlines()[1]
-    for text in (done.out, done.err, place.plan.read_text(), place.signature.read_text()):
-        assert CANARY not in text
-        assert secret_key not in text
-    assert '"reference": "ARBITRUM_RPC_URL"' in place.plan.read_text()
-
-
-def test_a_host_that_does_not_answer_is_unknown_and_said_to_be(
-    place: Workplace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The real playbook over ssh to a port where nobody listens."""
-    loopback = 'address = "127.0.0.\\1"\nssh_port = 1'
-    text = re.sub(r'address = "[0-9.]+[.]([0-9]+)"', loopback, place.spec.read_text(encoding="utf-8"))
-    text = text.replace('"127.0.0.10"', '"127.0.1.10"', 1).replace('"127.0.0.12"', '"127.0.1.12"', 1)
-    text = text.replace('"127.0.0.13"', '"127.0.1.13"', 1).replace('"127.0.0.14"', '"127.0.1.14"', 1)
-    place.spec.write_text(text, encoding="utf-8")
-    place.compile()
-    monkeypatch.setenv("FLEETC_CONNECT_TIMEOUT", "3")
-    done = place.run("plan", "--observe", "--limit", "eu-ai", "--limit", "us-ai", "-o", "plan.json")
-    assert done.code == 0, done.err
-    assert "unknown for eu-ai, us-ai: could not be reached" in done.out
-    assert {state.known for state in place.read().baseline.hosts} == {"unknown"}
-    made = place.run("plan", "--against", "rendered", "--limit", "eu-ai", "-o", "plan.json")
-    assert made.code == 0
-    deployed = place.run("deploy", "--plan", "plan.json")
-    assert deployed.code == 1
-    assert "error[plan-host-unreachable]: fleetc cannot tell what eu-ai runs: could not be reached" in deployed.err
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -290,27 +246,9 @@ def test_the_help_names_a_lifetime_that_is_taken(place: Workplace) -> None:
         assert done.code == 0, done.err
 
 
-@pytest.mark.parametrize(("target", "code"), [("rendered", 1), ("rendered/FLEET.md/plan.json", 3)])
-def test_a_place_where_no_plan_can_be_written(place: Workplace, target: str, code: int) -> None:
-    done = place.run("plan", "-o", target)
-    assert done.code == code
-    assert done.err.startswith("error[")
-
-
 def test_a_device_is_no_plan(place: Workplace) -> None:
     assert "error[plan-unreadable]" in refused(place.run("plan", "--verify", "/dev/zero"))
     assert "error[plan-unreadable]" in refused(place.run("plan", "--verify", "rendered"))
-
-
-def test_the_command_in_a_process_of_its_own(place: Workplace) -> None:
-    made = fleetc_process("plan", place.spec, "--overlay", place.overlay, "-o", place.plan, "--expires", "1s")
-    assert made.returncode == 0, made.stderr
-    plan: SealedPlan = place.read()
-    assert plan.created < plan.expires
-    time.sleep(1.1)
-    held = fleetc_process("plan", place.spec, "--overlay", place.overlay, "--verify", place.plan)
-    assert held.returncode == 1
-    assert "error[plan-expired]" in held.stderr
 
 
 def test_plan_takes_the_place_of_files_alone(place: Workplace) -> None:

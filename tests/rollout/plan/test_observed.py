@@ -95,21 +95,13 @@ def test_a_release_that_is_no_digest_is_shown_as_it_is() -> None:
 
 NONSENSE: list[Any] = [
     None,
-    [],
-    {},
-    b"\xff",
-    STATE | {"release": "x" * 5000},
     STATE | {"release": 3},
     STATE | {"processes": 3},
     STATE | {"processes": [None]},
-    STATE | {"processes": [GATE | {"node": 3}]},
     STATE | {"processes": [GATE | {"node": "x" * 5000}]},
     STATE | {"processes": [GATE | {"running": "yes"}]},
     STATE | {"processes": [GATE | {"runtime": "podman"}]},
-    STATE | {"processes": [GATE | {"drift": 3}]},
     STATE | {"processes": [GATE | {"drift": [None]}]},
-    STATE | {"processes": [GATE | {"live": 3}]},
-    STATE | {"processes": [GATE | {"silent": [None]}]},
     STATE | {"processes": [GATE | {"live": ["v=" + "9" * 5000]}]},
     STATE | {"processes": [GATE | {"rest": ["x"] * 5000}]},
 ]

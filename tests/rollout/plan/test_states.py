@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from fleetc.disk.reading import read_playbooks
 from fleetc.emit.artifacts import json_document
 from fleetc.emit.host_program import HOST_STEPS
 from fleetc.emit.tree import Tree, tree_of
+from fleetc.planner import stacks
 from fleetc.planner.data import OBSERVED, RECORDED, UNKNOWN, HostState, ProcessState
 from fleetc.planner.states import (
     RecordError,
@@ -61,18 +63,6 @@ CASES = {
         observed(replace(FIRST, unlinked=("its unit is disabled",)), SECOND),
         ["keep release", "ensure first: its unit is disabled", "keep second"],
     ),
-    "a setting that somebody gave a process": (
-        observed(replace(FIRST, was_set=("it says that v is 6 instead of 5",)), SECOND),
-        ["keep release", "live first: it says that v is 6 instead of 5", "keep second"],
-    ),
-    "a process that is not well": (
-        observed(replace(FIRST, ill=("it answers 503 to /healthz",)), SECOND),
-        ["keep release", "ill first: it answers 503 to /healthz", "keep second"],
-    ),
-    "a process that does not answer": (
-        observed(FIRST, replace(SECOND, unanswered=("it answers nothing to /status",))),
-        ["keep release", "keep first", "unknown second: it answers nothing to /status"],
-    ),
     "a process that ended": (
         observed(FIRST, replace(SECOND, running=False)),
         ["keep release", "keep first", "start second: it does not run"],
@@ -108,68 +98,21 @@ def test_a_host_is_where_the_plan_leads_exactly_when_nothing_is_to_be_done(name:
     assert is_reached(now, WANTED) == all(step.startswith("keep") for step in expected)
 
 
-REST, OTHER_REST = "d" * 64, "e" * 64
-SETTINGS = ("pricePerUnit=1200", "v=3")
-RUNS = ProcessState("first", C, "systemd", True, rest=REST, live=SETTINGS, silent=("maxFaceValue=0",))
-GETS = replace(RUNS, digest=A, running=None, live=("pricePerUnit=1300", "v=3"))
-FILES = "restart first: its files change"
-LIVE_CASES = {
-    "a price": (RUNS, GETS, "try", "live first: it takes pricePerUnit=1300 while it runs"),
-    "a price, where only that is allowed": (RUNS, GETS, "only", "live first: it takes pricePerUnit=1300 while it runs"),
-    "a price, where nothing is set live": (RUNS, GETS, "never", FILES),
-    "a price in other words": (
-        RUNS,
-        replace(GETS, live=RUNS.live),
-        "try",
-        "live first: it takes its new files while it runs",
-    ),
-    "a setting more": (
-        RUNS,
-        replace(GETS, live=(*GETS.live, "pricePerGateway 0x11=900")),
-        "try",
-        "live first: it takes pricePerUnit=1300, pricePerGateway 0x11=900 while it runs",
-    ),
-    "a setting less": (replace(RUNS, live=(*RUNS.live, "pricePerGateway 0x11=900")), GETS, "only", FILES),
-    "one that nobody can ask for": (
-        RUNS,
-        replace(GETS, silent=("maxFaceValue=5",)),
-        "try",
-        f"{FILES} (pricePerUnit=1300, maxFaceValue=5), and it does not say which maxFaceValue it has",
-    ),
-    "one that nobody can ask for, and no restart": (
-        RUNS,
-        replace(GETS, silent=("maxFaceValue=5",)),
-        "only",
-        "halt first: it does not say which maxFaceValue it has, and rollout.live is only",
-    ),
-    "anything else": (RUNS, replace(GETS, rest=OTHER_REST), "only", FILES),
-    "a host that does not say the rest": (replace(RUNS, rest=""), replace(GETS, rest=""), "try", FILES),
-    "a node that was changed by hand": (replace(RUNS, drift=("its unit was changed",)), GETS, "only", FILES),
-    "secrets that are read elsewhere": (replace(RUNS, secrets="a"), replace(GETS, secrets="b"), "try", FILES),
-    "a node that does not run": (replace(RUNS, running=False), GETS, "try", "start first: it does not run"),
-    "a start that was cut short": (
-        replace(RUNS, digest=""),
-        GETS,
-        "try",
-        "restart first: its last start was not completed",
-    ),
-}
+@pytest.mark.parametrize(
+    ("runs", "gets"),
+    [({"drift": ("its unit was changed",)}, {}), ({"secrets": "a"}, {"secrets": "b"}), ({"rest": ""}, {"rest": ""})],
+)
+def test_setting_is_not_set_live_where_more_may_differ(runs: dict[str, Any], gets: dict[str, Any]) -> None:
+    there = ProcessState("first", C, "systemd", True, rest=B, live=("v=3",))
+    wanted = replace(there, digest=A, running=None, live=("v=4",), **gets)
+    actions = steps_between(PROGRAM, observed(replace(there, **runs)), replace(WANTED, processes=(wanted,)))
+    assert [(action.do, action.reason) for action in actions[1:]] == [("restart", "its files change")]
 
 
-@pytest.mark.parametrize("name", LIVE_CASES)
-def test_a_change_of_settings_alone_is_set_live_as_the_spec_says(name: str) -> None:
-    runs, gets, live, expected = LIVE_CASES[name]
-    wanted = replace(WANTED, processes=(gets, SECOND))
-    actions = steps_between(PROGRAM, observed(runs, SECOND, release=C), wanted, live)
-    assert [f"{a.do} {a.node}: {a.reason}" for a in actions if a.node == "first"] == [expected]
-
-
-def test_a_container_is_restarted_because_docker_keeps_its_arguments() -> None:
-    runs, gets = replace(RUNS, runtime="docker"), replace(GETS, runtime="docker")
-    wanted = replace(WANTED, processes=(gets, SECOND))
-    for live, do in (("try", "restart"), ("only", "halt")):
-        action = steps_between(PROGRAM, observed(runs, SECOND, release=C), wanted, live)[1]
-        assert action.do == do and "a container keeps the values that it was made with" in action.reason
+def test_start_of_the_services_of_a_stack_that_was_cut_short_concerns_turn() -> None:
+    units = (ProcessState(stacks.HOST, A, "docker", None), ProcessState(stacks.TURN, B, "docker", None))
+    actions = steps_between(PROGRAM, observed(replace(units[0], digest="")), replace(WANTED, processes=units))[1:]
+    assert {(a.do, a.reason) for a in actions} == {("restart", "its last start was not completed")}
 
 
 def test_a_tree_says_what_runs_once_it_is_rolled_out() -> None:

@@ -371,7 +371,7 @@ def _stack(world: World, host: HostBlueprint, path: str) -> tuple[int, Any]:
         return 200, {"cached": True, "gpus": [{"memory": {"used_mib": 1000, "total_mib": 24564}} for _ in gpus]}
     if path.startswith("/power/projects/"):
         return 200, {"state": "awake", "reason": "", "project": path.rpartition("/")[2]}
-    return (200, {"status": "ok"}) if path == "/health" else (404, {"detail": "Not Found"})
+    return {"/health": (200, {"status": "ok"}), "/cluster": (404, {"detail": "Not Found"})}[path]
 
 
 def _gpus() -> Json:

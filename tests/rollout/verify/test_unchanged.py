@@ -7,8 +7,6 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from fleetc.analysis.discovery import is_named, registrations
 from fleetc.rollout.verify.data import AVATARS
 from tests.rollout.verify.healthy import ETH, World
@@ -202,22 +200,3 @@ def test_nothing_is_found_where_nothing_differs(seed: int) -> None:
         if chance.random() < 0.5:
             variation(world, chance)
     assert world.found() == []
-
-
-@pytest.mark.parametrize("variation", VARIATIONS)
-def test_each_variation_alone(variation: Variation) -> None:
-    varied = 0
-    for name in EXAMPLES:
-        for documented in (False, True):
-            world = World(compiled_example(name), documented)
-            before = said(world)
-            variation(world, random.Random(name))
-            varied += said(world) != before
-            assert world.found() == [], (name, documented)
-    assert varied, "no fleet says anything in other words"
-
-
-def said(world: World) -> str:
-    """All that is answered, in its order, and how it is written."""
-    answers = {name: (status, world.write(body)) for name, (status, body) in world.answers.items()}
-    return repr((answers, world.hosts))
