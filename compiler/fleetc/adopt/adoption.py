@@ -16,7 +16,6 @@ from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Difference, Question
 from fleetc.adopt.found.said import Said
-from fleetc.adopt.node import secrets
 from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
@@ -26,7 +25,7 @@ from fleetc.adopt.tables.session import Session, written
 from fleetc.adopt.tables.stacks import stack_differences
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.language.spec import read_fleet
-from fleetc.messages.locate import Located, Place, locate
+from fleetc.messages.locate import Located, locate
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Span, has_errors
 from fleetc.text import leaks
@@ -158,12 +157,6 @@ def _account_for_files(sources: Sequence[Source], library: Library, ledger: Ledg
 
 
 def located(adopted: Adopted) -> list[Located]:
-    """The diagnostics with their lines; a line is only shown where each of its words may be."""
-    return [
-        item._replace(primary=_shown(item.primary), related=tuple(map(_shown, item.related)))
-        for item in locate(adopted.diagnostics, adopted.sources, None)
-    ]
-
-
-def _shown(place: Place) -> Place:
-    return place._replace(hidden=place.hidden or not secrets.line(place.text))
+    """The diagnostics with their lines, whose text is never shown: it may have a secret."""
+    items = locate(adopted.diagnostics, adopted.sources, None)
+    return [item._replace(primary=item.primary._replace(hidden=True)) for item in items]

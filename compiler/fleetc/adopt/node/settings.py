@@ -227,8 +227,8 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
         advice = "remove it, or put the whole value in quotes"
     behind = sum(word.text.startswith("-") and len(word.text) > 1 for word in parsed.ignored)
     lost = f", {behind} flag{'s' * (behind > 1)} among it" if behind else ""
-    for word, shown in zip(parsed.ignored, secrets.words(parsed.ignored), strict=True):
-        ledger.note(word.span, shown, Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored")
+    for word in parsed.ignored:
+        ledger.note(word.span, secrets.word(word.text), Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored")
     ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice)
 
 

@@ -16,7 +16,7 @@ from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Process, Unread, Word, unknown
 from fleetc.adopt.node.flags import TYPES, starts_node
-from fleetc.adopt.node.secrets import file_name, program
+from fleetc.adopt.node.secrets import file_name
 from fleetc.adopt.node.settings import missing
 from fleetc.adopt.read import shell_words as grammar
 from fleetc.adopt.read.docker_run import docker_process
@@ -370,8 +370,7 @@ class _Reader(Values):
         """A command that starts no node, as far as fleetc can see."""
         loose = base in _RUNS or (base in _SHELLS and self.heredoc is not None)
         if (loose and grammar.NODE.search(self.pipe)) or (base not in _TALKS and any(grammar.node_commands(self.pipe))):
-            what = _RUNS.get(base, "the input of a shell" if base in _SHELLS else f"what {program(words[0].text)} runs")
+            what = _RUNS.get(base, "the input of a shell" if base in _SHELLS else "what this command runs")
             self.ledger.not_followed(span, what)
         elif not self.doubt:
-            why = "no node: fleetc starts and prepares nodes itself"
-            self.ledger.note(span, program(words[0].text), Fate.DROPPED, why)
+            self.ledger.note(span, "a command", Fate.DROPPED, "no node: fleetc starts and prepares nodes itself")
