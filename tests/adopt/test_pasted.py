@@ -61,7 +61,9 @@ def test_spec_in_yaml_or_json_is_called_so(text: str, what: str, tmp_path: Path)
     assert "fleetc init" in shown and "fleetc adopt" in shown and shown.endswith("\n1 error\n")
 
 
-@pytest.mark.parametrize("wrong", ['name = "x', "name: x", "[hosts.x", "hello there", "{ a: 1 }", "- x", "x = [1,\n", "ht", COMPOSE])
+@pytest.mark.parametrize(
+    "wrong", ['name = "x', "name: x", "[hosts.x", "hello there", "{ a: 1 }", "- x", "x = [1,\n", "ht", COMPOSE]
+)
 def test_error_of_toml_stays_one_where_nothing_starts_a_node(wrong: str, tmp_path: Path) -> None:
     (tmp_path / "fleet.toml").write_text(f"{DEMO}{wrong}\n")
     assert fleetc("check", cwd=tmp_path).stdout.startswith("error[toml-syntax]")

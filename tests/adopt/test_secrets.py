@@ -155,11 +155,3 @@ def test_variable_with_a_part_of_a_secret_is_not_taken_for_the_whole(texts: dict
     assert gateway["discovery"] == {"webhook": {"env": "GATEWAY_DISCOVERY_WEBHOOK"}}
     places = [item.primary for item in located(found) if item.diagnostic.code == "adopt-secret-inline"]
     assert {place.text.partition("=")[0] for place in places} == {"TOKEN", "KEY"}
-
-
-def test_all_lines_that_a_secret_stands_in_are_named() -> None:
-    """Also those that start no node, and those of another file; each is to be changed."""
-    key = "https://rpc.example.net/v3/5f0e8c1a9b7d4263a8e1c04f6b9d2e77"
-    lines = [f"{GATEWAY.replace('https://rpc.example.net', key)} -cliAddr 127.0.0.1:{port}" for port in (5935, 5936)]
-    found = adopt([Source("a.sh", f"{lines[0]}\n# {key}\n# {key}0\n"), Source("b.sh", lines[1])])
-    assert "  RPC_URL: a.sh:1, a.sh:2, b.sh:1" in "\n".join(screen(found, located(found), ""))

@@ -42,7 +42,7 @@ class Adopted:
 
     `compared` counts settings, with the `variables` of avatar stacks, and `stacks` these stacks. `waiting` are
     settings, by node, that could not be compared because an answer is missing. `unused` are sources without a trace in
-    the spec, `elsewhere` messages, by code and place, whose fact a question or a secret says too.
+    the spec.
     """
 
     sources: tuple[Source, ...]
@@ -62,7 +62,6 @@ class Adopted:
     in_clear: tuple[InClear, ...] = ()
     stacks: int = 0
     unused: tuple[str, ...] = ()
-    elsewhere: frozenset[tuple[str, Span]] = frozenset()
 
     @property
     def complete(self) -> bool:
@@ -96,7 +95,6 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes))
     answered = answer(assembled, said.answers)
-    session.note_repeated_secrets()
     unused = _account_for_files(sources, library, ledger)
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
@@ -111,7 +109,6 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
         tuple(assembled.nodes), assembled.questions, checked, blueprint, library,
         (*of_nodes.differences, *filter(None, of_stacks)), of_nodes.compared + len(of_stacks), len(of_stacks),
         of_nodes.waiting, tuple(ledger.in_clear), len(assembled.tables.get("avatars", {})), unused,
-        frozenset(ledger.elsewhere),
     )  # fmt: skip
 
 

@@ -45,28 +45,23 @@ class Entry:
 
 
 class InClear(NamedTuple):
-    """A secret that stands in a source: the variable that the spec has for it, where it stands, and what is special.
+    """A secret that stands in a source: the variable that the spec has for it, and where it stands.
 
     `keeper` is the host that keeps the value to itself; "" where the value stands in the source.
     """
 
     variable: str
     span: Span
-    hint: str = ""
     keeper: str = ""
 
 
 @dataclass
 class Ledger:
-    """What readers and builders leave beside their values: the account, and what people must know.
-
-    `elsewhere` are messages, by code and place, whose fact a question, a change or the list of `in_clear` says too.
-    """
+    """What readers and builders leave beside their values: the account, and what people must know."""
 
     entries: list[Entry] = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
     in_clear: list[InClear] = field(default_factory=list)
-    elsewhere: set[tuple[str, Span]] = field(default_factory=set)
     _said: set[tuple[str, Span, str]] = field(default_factory=set)
     _noted: set[Entry] = field(default_factory=set)
 
@@ -87,33 +82,30 @@ class Ledger:
             assert isinstance(span, Span)  # noqa: S101  # readers of sources have no other places
             self._add(finding.code, finding.severity, move(span), finding.message, finding.help)
         self.in_clear += (secret._replace(span=move(secret.span)) for secret in other.in_clear)
-        self.elsewhere |= {(code, move(span)) for code, span in other.elsewhere}
 
-    def mistake(self, code: str, span: Span, shown: str, message: str, help: str, elsewhere: bool = False) -> None:
+    def mistake(self, code: str, span: Span, shown: str, message: str, help: str) -> None:
         """A mistake that the node makes today: a warning, and a line of the account."""
         self.note(span, shown, Fate.MISTAKE, message, code)
-        self.warn(code, span, message, help, elsewhere)
+        self.warn(code, span, message, help)
 
     def not_followed(self, span: Span, what: str) -> None:
         """Something that may start a node, and that fleetc does not follow."""
         self.note(span, "livepeer", Fate.DROPPED, what, "adopt-branch-not-followed")
         self.warn("adopt-branch-not-followed", span, f"fleetc does not follow {what}", TWO_WAYS)
 
-    def warn(self, code: str, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
-        """Something that people must look at; `elsewhere` if a question or a change says it too."""
-        self._add(code, Severity.WARNING, span, message, help, elsewhere)
+    def warn(self, code: str, span: Span, message: str, help: str) -> None:
+        """Something that people must look at."""
+        self._add(code, Severity.WARNING, span, message, help)
 
     def refuse(self, code: str, span: Span, message: str, help: str) -> None:
         """Something for which no spec can be written."""
         self._add(code, Severity.ERROR, span, message, help)
 
-    def remark(self, code: str, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
-        """Something worth knowing; `elsewhere` if a question or a change says it too."""
-        self._add(code, Severity.NOTE, span, message, help, elsewhere)
+    def remark(self, code: str, span: Span, message: str, help: str) -> None:
+        """Something worth knowing."""
+        self._add(code, Severity.NOTE, span, message, help)
 
-    def _add(self, code: str, severity: Severity, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
-        if elsewhere:
-            self.elsewhere.add((code, span))
+    def _add(self, code: str, severity: Severity, span: Span, message: str, help: str) -> None:
         if (code, span, message) not in self._said:
             self._said.add((code, span, message))
             self.findings.append(Diagnostic(code, severity, message, Label(span), help=help))

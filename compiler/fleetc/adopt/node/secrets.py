@@ -8,6 +8,7 @@ value is and how it looks decides nothing, but that an address with a user, a qu
 from __future__ import annotations
 
 import re
+
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
 

@@ -21,7 +21,6 @@ from fleetc.adopt.node.paths import own_file
 from fleetc.language.images import release_of_tag, split_image
 from fleetc.language.rows import READERS, flag_called
 from fleetc.text import leaks
-from fleetc.text.encoders import visible
 from fleetc.text.suggestions import nearest_name
 from fleetc.upstream import FLAGS, OLDEST_RELEASE, format_release
 
@@ -51,8 +50,6 @@ _KINDS = {
 }  # fmt: skip
 _MOST_SUGGESTED = 100
 """Messages behind which no flag is looked for any more that an unknown one is like."""
-_LONGEST_TEXT = 50_000
-"""Characters of a value; a line of a spec has at most 65,536."""
 
 
 @dataclass
@@ -161,14 +158,6 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
         _wrong(fault, ledger)
     given, lost = flags.effective(parsed, process.variables, config)
     settings = {flag: one for flag, one in given.items() if one not in wrong}
-    for flag, setting in list(settings.items()):
-        long = len(setting.text) > _LONGEST_TEXT
-        if long or visible(setting.text) != setting.text:
-            what = f"more than {_LONGEST_TEXT} characters" if long else "a hidden character"
-            advice = "put it into a file, where the node reads one" if long else "type the value again"
-            text = f"the value of -{flag} has {what}, which no spec has"
-            ledger.mistake("adopt-value-invalid", setting.word.span, f"-{flag}", text, advice)
-            del settings[flag]
     _overridden(lost, ledger)
     on = {
         flag: role
@@ -228,7 +217,9 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
     behind = sum(word.text.startswith("-") and len(word.text) > 1 for word in parsed.ignored)
     lost = f", {behind} flag{'s' * (behind > 1)} among it" if behind else ""
     for word in parsed.ignored:
-        ledger.note(word.span, secrets.word(word.text), Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored")
+        ledger.note(
+            word.span, secrets.word(word.text), Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored"
+        )
     ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice)
 
 

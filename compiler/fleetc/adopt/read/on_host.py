@@ -202,7 +202,7 @@ class _Reader:
             self.ledger.warn(
                 "adopt-secret-on-host", word.span, f"{self.host} keeps a secret to itself: {kind}",
                 f"give it to whoever deploys in the variable {name}, or into a file on {self.host}, and write "
-                '{ host_file = "/path" }', elsewhere=True,
+                '{ host_file = "/path" }',
             )  # fmt: skip
         return Word(word.text, word.span, tuple("${" + self.variables[number] + "}" for number in numbers))
 

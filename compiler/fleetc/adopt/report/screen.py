@@ -23,6 +23,8 @@ _MOST = {"changes": 6, "messages": 4, "questions": 6, "secrets": 3, "nodes": 3}
 _MONEY = frozenset({*PRICED_FLAGS, "reward", "ethAcctAddr", "aiModels"})
 _SAFETY = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr", "orchSecret", "authWebhookUrl", "httpIngest"})
 """Settings that say who reaches a node, and who may use it."""
+_SECRETS = ("adopt-secret-inline", "adopt-secret-on-host")
+"""Messages about what the list of secrets has too."""
 _LONGEST = 130
 """Characters of a question or a message; a longer one is cut at the end of its first clause."""
 
@@ -33,9 +35,7 @@ def screen(adopted: Adopted, messages: Sequence[Located], output: str) -> Iterat
     yield from _capped(_hosts(adopted), "nodes")
     yield from _secrets(adopted)
     yield from _changes(adopted)
-    yield from _messages(
-        [one for one in messages if (one.diagnostic.code, one.diagnostic.primary.place) not in adopted.elsewhere]
-    )
+    yield from _messages([one for one in messages if one.diagnostic.code not in _SECRETS])
     yield from _questions(adopted, output)
     if adopted.unused:
         yield f"not used: {first_of(list(map(visible, adopted.unused)), 3)}"

@@ -26,11 +26,9 @@ from fleetc.adopt.read.sources import Found
 from fleetc.adopt.read.stack_files import StackFiles
 from fleetc.adopt.tables.filling import Facts, Filling
 from fleetc.adopt.tables.fleet import (
-    ask_models,
     asks_chain,
     fill_chain,
     fill_model_prices,
-    fill_modes,
     fill_releases,
     fill_rewards,
     rpc_value,
@@ -91,12 +89,10 @@ def _node_tables(nodes: Sequence[Running], fleet: Table, facts: Facts, session: 
         fill(Filling(session, node, facts, table))
         tables.setdefault(node.table, {})[node.name] = table
     fill_others(session, facts, tables.get("orchestrators", {}))
-    fill_modes(tables)
     fill_chain(nodes, fleet, session)
     fill_releases(nodes, fleet, tables)
     fill_rewards(nodes, tables, session)
     fill_model_prices(tables, session)
-    ask_models(tables)
     return tables
 
 
@@ -139,7 +135,7 @@ def _host_of_stack(files: StackFiles, sources: Found, session: Session) -> str:
 
 
 def _without_hidden(assembled: Assembled) -> Assembled:
-    """Leave out values with hidden characters, which no spec may have, and ask for them."""
+    """Leave out values that no spec may have, with hidden characters or too long, and ask for them."""
     for table in assembled.each():
         for key in [key for key, value in table.values.items() if _hidden(value)]:
             del table.values[key]
@@ -152,7 +148,7 @@ def _hidden(value: object) -> bool:
         return any(_hidden(key) or _hidden(item) for key, item in value.items())
     if isinstance(value, list | tuple):
         return any(map(_hidden, value))
-    return isinstance(value, str) and visible(value) != value
+    return isinstance(value, str) and (visible(value) != value or len(value) > _LONGEST_TEXT)
 
 
 def _only_models(sources: Found, session: Session) -> Assembled:
@@ -213,6 +209,8 @@ def _network(nodes: Sequence[Running], session: Session) -> str | None:
 
 
 LONE_HOST = "host-1"
+_LONGEST_TEXT = 50_000
+"""Characters of a value; a line of a spec has at most 65,536."""
 _P = TypeVar("_P", bound=Process)
 _PLAIN_STEMS = frozenset({
     "compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "standard input", "arguments",

@@ -109,12 +109,8 @@ def _price(work: Filling, entry: ModelEntry, place: Span, source: Source | None)
         ledger.mistake(
             "adopt-setting-unread", place, shown,
             "an AI worker ignores prices in its list of models: its orchestrator sells the model",
-            "write it as price of the model in the spec, or in the list of its orchestrator; the spec has a TODO line "
-            "where nothing else says a price",
+            "write it as price of the model in the spec, or in the list of its orchestrator",
         )  # fmt: skip
-        if price is not None and entry.gateway in ("", "default"):
-            prices = work.session.unread_prices.setdefault(work.session.model(entry), [])
-            prices.append((price, work.running.name, place))
     return None
 
 
@@ -130,7 +126,6 @@ def _account(work: Filling, entry: ModelEntry, place: Span) -> None:
         ledger.warn(
             "adopt-cannot-say", place, "the list of models has the credential of a runner, and a spec has none",
             "it is not adopted, so a runner that asks for it refuses every job; the spec has a TODO line",
-            elsewhere=True,
         )  # fmt: skip
         work.asks(Ask.CREDENTIAL, "models", model=model)
         work.because(TOKENS, Why.NO_CREDENTIAL)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.node import documents, gpus
 from fleetc.adopt.node.listeners import SERVICE_PORT, http_listener, service_port, split, written
-from fleetc.adopt.node.paths import secret_file
 from fleetc.adopt.node.settings import Running
 from fleetc.adopt.node.values import price_text
 from fleetc.adopt.tables.buying import base_price, helper, reached
@@ -142,19 +141,6 @@ def _orchestrator(work: Filling) -> None:
         work.because(flag, Why.ITS_SECRET, node=name)
     elif not secret:
         work.asks(Ask.SECRET_OF_ORCHESTRATOR, "secret", flag, SECRET_ON_HOST)
-    elif theirs is not None and _in_clear(work, running) and (not of_theirs or _in_clear(work, theirs)):
-        word = running.word(flag)
-        work.session.ledger.warn(
-            "adopt-secrets-differ", word.said or word.span,
-            f"{running.name} presents a secret that {name} refuses, and idles: {name} has another one, or none",
-            "give both the same one: the same reference as secret of both tables in the spec",
-        )  # fmt: skip
-
-
-def _in_clear(work: Filling, node: Running) -> bool:
-    """Whether the secret of remote workers of a node stands in a source."""
-    word, source = node.word("orchSecret"), node.process.span.source
-    return not (node.process.ours or word.holes or secret_file(word, work.session.library, source))
 
 
 def _gpus(work: Filling) -> None:

@@ -147,12 +147,6 @@ ADOPTING_PAGES: dict[str, Page] = {
         "Set the variable of the help line where fleetc deploy runs. Or use a file on the host, with "
         '{ host_file = "/path" } in the spec. If it is no secret, write it into the spec.',
     ),
-    "adopt-secrets-differ": Page(
-        "A remote worker presents another secret than its orchestrator has.",
-        "the orchestrator refuses the worker and logs it; the worker keeps running, stays idle and earns nothing.",
-        "Put one secret where the references of both lead. Secrets that stand in files of hosts are not compared, "
-        "unless the files are among the sources.",
-    ),
     "adopt-setting-overridden": Page(
         "A setting is given twice, and the node uses the other value.",
         "the command line comes before the environment, and that before the config file; in one source the "
