@@ -5,7 +5,6 @@ In: places of sources. Out: `Ledger`, which every reader and builder keeps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -73,15 +72,15 @@ class Ledger:
         if len(self._noted) > known:  # hashed once: there are as many entries as words
             self.entries.append(entry)
 
-    def take(self, other: Ledger, move: Callable[[Span], Span] = lambda span: span) -> None:
-        """All of another account within this one, at the places that it has here."""
+    def take(self, other: Ledger) -> None:
+        """All of another account within this one."""
         for entry in other.entries:
-            self.note(move(entry.span), entry.shown, entry.fate, entry.words, entry.code)
+            self.note(entry.span, entry.shown, entry.fate, entry.words, entry.code)
         for finding in other.findings:
             span = finding.primary.place
             assert isinstance(span, Span)  # noqa: S101  # readers of sources have no other places
-            self._add(finding.code, finding.severity, move(span), finding.message, finding.help)
-        self.in_clear += (secret._replace(span=move(secret.span)) for secret in other.in_clear)
+            self._add(finding.code, finding.severity, span, finding.message, finding.help)
+        self.in_clear += other.in_clear
 
     def mistake(self, code: str, span: Span, shown: str, message: str, help: str) -> None:
         """A mistake that the node makes today: a warning, and a line of the account."""

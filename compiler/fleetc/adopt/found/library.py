@@ -25,17 +25,22 @@ _USE = re.compile(
 
 @dataclass
 class Library:
-    """The sources, and files that scripts write; `used` are those that something referred to."""
+    """The sources; `used` are those that something referred to."""
 
     sources: dict[str, Source]
-    written: dict[str, Source] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     _by_base: dict[str, list[str]] = field(default_factory=dict)
     _lines: dict[str, LineMap] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in sorted(self.sources):
-            self._by_base.setdefault(posixpath.basename(name), []).append(name)
+        for source in self.sources.values():
+            self.add(source)
+
+    def add(self, source: Source) -> None:
+        """One more source, such as a file that a script writes; the script stands for the folder of that."""
+        self.sources[source.name] = source
+        names = self._by_base.setdefault(posixpath.basename(source.name), [])
+        names += [source.name] if source.name not in names else []
 
     @cached_property
     def variables(self) -> frozenset[str]:
@@ -62,11 +67,7 @@ class Library:
 
         Of sources with that file name, the one counts that shares the most folders at its end, then the nearest.
         """
-        parts = _parts(path)
-        for written in (path, *parts[-1:]):
-            if written in self.written:
-                return self.written[written]
-        home = _parts(beside)[:-1]
+        parts, home = _parts(path), _parts(beside)
         names = self._by_base.get(parts[-1], ()) if parts else ()
         ranks = sorted((_nearness(_parts(name), parts, home), name) for name in names)
         if not ranks or (len(ranks) > 1 and ranks[-1][0] == ranks[-2][0]):
@@ -76,7 +77,7 @@ class Library:
 
 def _nearness(own: Sequence[str], wanted: Sequence[str], home: Sequence[str]) -> tuple[int, int, int]:
     near = _alike(own[:-1], home)
-    return near if own[:-1] == home else 0, _alike(own[::-1], wanted[::-1]), near
+    return near if own[:-1] == home[:-1] else 0, _alike(own[::-1], wanted[::-1]), near
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:

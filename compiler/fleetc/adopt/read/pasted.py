@@ -1,7 +1,7 @@
 """A text of another form that stands where a spec does.
 
-In: a source that is no TOML, and why. Out: the same diagnostics, or one instead of them: it names the command that takes
-such a text.
+In: a source that is no TOML, and why. Out: the same diagnostics, or one instead of them, which names the command that
+takes such a text.
 """
 
 from __future__ import annotations

@@ -300,7 +300,7 @@ def chosen(sources: Found, said: Said, library: Library) -> tuple[list[Process],
     own = {process.name for process in sources.processes if process.name}
     if not said.only or own.issuperset(said.only):
         return [process for process in sources.processes if not said.only or process.name in said.only], own
-    apart = Session(Library(library.sources, library.written), Ledger())  # what is read for names alone is not used
+    apart = Session(Library(dict(library.sources)), Ledger())  # what is read for names alone is not used
     placed = place_all(sources.processes, sources.hosts)
     nodes = [running(process, apart.library, apart.ledger, said.role) for process in placed]
     name_all([node for node in nodes if node is not None], apart, sources)

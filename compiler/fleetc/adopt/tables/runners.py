@@ -280,7 +280,7 @@ def _start(session: Session, facts: Facts, server: Other, table: Table) -> None:
     host, name = facts.machines.host_of(server), table.path[1]
     work = Filling(session, Running(server, ROLE, {}, name=name, host=host), facts, table)
     table.values["host"], table.origin = host, f"from {leaks.shown(server.span.source)}"
-    session.ledger.take(server.account, lambda span: span)
+    session.ledger.take(server.account)
     session.ledger.note(server.span, name, Fate.UNDERSTOOD, f"runners.{name}")
     for why in server.lost:
         table.put(Ask.REFUSED, "image", why=why)
