@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Difference, Reason, Why
 from fleetc.adopt.node.flags import BY_VARIABLE
-from fleetc.adopt.node.meaning import TOKENS, comparable, compare_addresses, fill_caps, list_of, of_process, of_service
+from fleetc.adopt.node.meaning import TOKENS, compare_addresses, fill_caps, of_process, of_service
 from fleetc.adopt.node.settings import ADDRESSES, Running, open_settings
 from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.language.rows import READERS
@@ -75,13 +75,12 @@ def compare(
 def _flags_of(node: Running, before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
     """What of the settings of both sides a node reads, in order."""
     readers = READERS[node.table]
-    flags = [flag for flag in sorted({*before, *after}) if comparable(flag, before, after)]
-    return [flag for flag in flags if list_of(flag) not in FLAGS or readers & FLAGS[list_of(flag)].roles]
+    return [flag for flag in sorted({*before, *after}) if flag not in FLAGS or readers & FLAGS[flag].roles]
 
 
 def _reason_of(node: Running, flag: str, unread: bool) -> Reason | None:
-    """Why a setting changes, as adopting has noted it; entries of a list have the reason of the list."""
-    reason = node.reasons.get(flag) or node.reasons.get(list_of(flag))
+    """Why a setting changes, as adopting has noted it."""
+    reason = node.reasons.get(flag)
     if unread:
         return Reason(Why.UNKNOWN, (("file", " or ".join(dict.fromkeys(one.shown for one in node.unread))),))
     return None if reason is not None and reason.why is Why.REFERENCE and flag in ADDRESSES else reason
@@ -90,18 +89,23 @@ def _reason_of(node: Running, flag: str, unread: bool) -> Reason | None:
 def _difference(
     node: str, flag: str, before: Mapping[str, object], after: Mapping[str, object], reason: Reason | None
 ) -> Difference:
-    """A setting that differs; of an entry only what differs of it."""
-    today, compiled = before.get(flag), after.get(flag)
-    if isinstance(today, Mapping) and isinstance(compiled, Mapping):
-        keys = [key for key in dict.fromkeys((*today, *compiled)) if today.get(key) != compiled.get(key)]
-        today, compiled = ({key: one.get(key) for key in keys} for one in (today, compiled))
-    entry = list_of(flag) != flag
-    values = [
-        "not in the list" if entry and value is None else shown(value, None if entry else _MOST)
-        for value in (today, compiled)
-    ]
-    made = Difference(node, leaks.shown(flag), values[0], values[1], reason)
-    return Difference(node, made.flag, "(unknown)", values[1], reason) if made.unknown else made
+    """A setting that differs; of a list only what differs of it."""
+    pair = before.get(flag), after.get(flag)
+    listed = all(isinstance(value, Mapping | tuple) for value in pair)
+    today, compiled = (shown(value, None if listed else _MOST) for value in _apart(*pair))
+    made = Difference(node, leaks.shown(flag), today, compiled, reason)
+    return Difference(node, made.flag, "(unknown)", compiled, reason) if made.unknown else made
+
+
+def _apart(one: object, other: object) -> tuple[object, object]:
+    """Of two lists the entries that only one has, of two mappings the keys that differ; other values as they are."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        apart = tuple(item for item in one if item not in other), tuple(item for item in other if item not in one)
+        return apart if any(apart) else (one, other)  # which differ in their order
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        keys = [key for key in dict.fromkeys((*one, *other)) if one.get(key) != other.get(key)]
+        return {key: one.get(key) for key in keys}, {key: other.get(key) for key in keys}
+    return one, other
 
 
 def _open_flags(node: Running, service: Service, examples: frozenset[tuple[str, ...]]) -> frozenset[str]:
