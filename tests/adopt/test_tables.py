@@ -341,6 +341,19 @@ def test_nodes_without_an_account_share_a_wallet_only_with_their_keys() -> None:
         assert len(tomllib.loads(found.text)["wallets"]) == wallets
 
 
+@pytest.mark.parametrize(
+    ("run", "command"),
+    [
+        ("livepeer", "; curl -s http://127.0.0.1:7000/senderInfo on its host shows"),
+        (f"docker run --name lp {IMAGE}", "'{{.State.Pid}}' lp) curl -s http://127.0.0.1:7000/senderInfo on its host"),
+        (f"docker run {IMAGE}", "'{{.State.Pid}}' CONTAINER) curl -s http://127.0.0.1:7000/senderInfo on its host"),
+    ],
+)
+def test_command_that_shows_a_deposit_reaches_the_node(run: str, command: str) -> None:
+    """A node in a container listens on the loopback of that."""
+    assert adopted(f"{BUYER} -cliAddr 127.0.0.1:7000".replace("livepeer", run, 1)).text.count(command) == 2
+
+
 # ---------------------------------------------------------------------------------------------------------- variables
 
 

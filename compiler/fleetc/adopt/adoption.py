@@ -19,11 +19,12 @@ from fleetc.adopt.found.said import Said
 from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
-from fleetc.adopt.tables.answers import Exemplary, answer, ask_refused, exemplary
+from fleetc.adopt.tables.answers import answer, ask_refused, exemplary
 from fleetc.adopt.tables.assemble import assemble, chosen
 from fleetc.adopt.tables.session import Session, written
 from fleetc.adopt.tables.stacks import stack_differences
 from fleetc.blueprint.blueprint import Blueprint
+from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
 from fleetc.messages.locate import Located, locate
 from fleetc.pipeline import Checked, check_spec
@@ -101,7 +102,8 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     if ask_refused(assembled, checked.diagnostics, answered):
         text = written(assembled)
     examples = exemplary(assembled) if assembled.questions else None
-    blueprint, asked = _lowered(checked, examples)
+    blueprint = _lowered(checked, examples)
+    asked = checked.fleet is None
     of_nodes = compare(assembled.nodes, blueprint, library, asked) if blueprint is not None else Comparison()
     of_stacks = stack_differences(assembled.stacks, assembled.tables.get("avatars", {}), blueprint)
     return Adopted(
@@ -124,17 +126,15 @@ def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: L
     )  # fmt: skip
 
 
-def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | None, frozenset[tuple[str, ...]]]:
-    """What the spec compiles to, or with examples for answers, and where these stand; else what rules refuse of it."""
-    nowhere = frozenset[tuple[str, ...]]()
+def _lowered(checked: Checked, examples: Fleet | None) -> Blueprint | None:
+    """What the spec compiles to, or with examples for answers; else what rules refuse of it."""
     if checked.fleet is not None:
-        return lower.lower(checked.fleet), nowhere
+        return lower.lower(checked.fleet)
     sound = read_fleet(checked.document)[0] if checked.document is not None else None  # even where rules refuse it
-    for fleet, places in (*([(examples.fleet, examples.places)] if examples else []), (sound, nowhere)):
-        if fleet is not None:
-            with suppress(ValueError):  # it needs what a rule refuses
-                return lower.lower(fleet), places
-    return None, nowhere
+    for fleet in filter(None, (examples, sound)):
+        with suppress(ValueError):  # it needs what a rule refuses
+            return lower.lower(fleet)
+    return None
 
 
 def _account_for_files(sources: Sequence[Source], library: Library, ledger: Ledger) -> tuple[str, ...]:

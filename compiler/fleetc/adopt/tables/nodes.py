@@ -6,12 +6,14 @@ signers, `selling.py` orchestrators and workers. What nothing decides about goes
 
 from __future__ import annotations
 
+import re
+
 from fleetc.adopt.found.ledger import Fate
 from fleetc.adopt.found.questions import Ask, Why
 from fleetc.adopt.node.flags import ROLES
-from fleetc.adopt.node.listeners import cli_listener, http_listener
+from fleetc.adopt.node.listeners import LOOPBACK, cli_listener, http_listener, is_loopback
 from fleetc.adopt.node.paths import IMAGE_HOME, default_data_dir, home_of, on_host
-from fleetc.adopt.node.settings import PRICED_FLAGS
+from fleetc.adopt.node.settings import PRICED_FLAGS, Running
 from fleetc.adopt.node.values import extra_value, rows_of, spec_value, takes_secret, why_refused
 from fleetc.adopt.tables import buying, selling
 from fleetc.adopt.tables.filling import SECRET_ON_HOST, Filling, variable
@@ -141,9 +143,21 @@ def _wallet(work: Filling) -> None:
         work.because("ethKeystorePath", Why.SAME_PATH)
     _password(work, name, wallet)
     if running.table in _BUYERS and not wallet.asks("deposit"):
-        wallet.put(Ask.DEPOSIT, "deposit", '"... ETH"')
-        wallet.put(Ask.RESERVE, "reserve", '"... ETH"')
+        command = _asks_node(running)
+        wallet.put(Ask.DEPOSIT, "deposit", '"... ETH"', command=command)
+        wallet.put(Ask.RESERVE, "reserve", '"... ETH"', command=command)
     work.take("reward", f"wallets.{name}.reward_by")
+
+
+def _asks_node(running: Running) -> str:
+    """The command that shows what a node has set aside, as it runs today."""
+    process = running.process
+    host, port = cli_listener(running.role, running.text("cliAddr")) or ("*", CLI_LISTENERS[running.table].port)
+    inside = LOOPBACK if host == "*" or is_loopback(host) or host in process.peers else host
+    plain = re.fullmatch(r"[A-Za-z0-9_.-]+|\$\(docker compose ps -q [A-Za-z0-9_.-]+\)", process.container)
+    name = process.container if plain else "CONTAINER"
+    enter = f"sudo nsenter -n -t $(docker inspect -f '{{{{.State.Pid}}}}' {name}) "
+    return f"{'' if process.network == 'host' else enter}curl -s http://{inside}:{port}/senderInfo on its host"
 
 
 def _password(work: Filling, name: str, wallet: Table) -> None:
