@@ -202,15 +202,9 @@ def test_a_service_of_another_file_is_extended_and_starts_only_as_that() -> None
     assert "adopt-file-missing" in codes(without)
 
 
-def test_an_included_file_starts_its_services_with_its_own_variables() -> None:
-    texts = {
-        "compose.yml": "include:\n  - more/a.yml\n  - {path: more/b.yml}\n" + of_level(1),
-        "more/a.yml": GATE.format("-v ${V}").replace("  g:", "  a:") + "include: [b.yml, ../compose.yml]\n",
-        "more/b.yml": of_level(3).replace("  g:", "  b:"), "more/.env": "V=2\n",
-    }  # fmt: skip
-    found = adopted(texts)
-    assert sorted(levels(found)) == ["1", "2", "3"]
-    assert "adopt-compose-unused" not in codes(found)
+def test_files_that_a_file_includes_are_named_as_not_read() -> None:
+    found = adopted({"compose.yml": "include: [more/a.yml]\n" + of_level(1), "more/a.yml": of_level(2)})
+    assert levels(found) == ["1"] and "adopt-branch-not-followed" in codes(found)
 
 
 def test_a_named_file_brings_along_the_files_that_it_extends_below_its_folder(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ _VARIABLE = re.compile(
     re.ASCII,
 )
 """A variable of Compose: its name, and what stands for it without a value."""
-_OF_PROJECT = frozenset({"secrets", "configs", "volumes", "name", "include"})
+_OF_PROJECT = frozenset({"secrets", "configs", "volumes", "name"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "env", "exec"})
 _MOST_EXTENDS = 20
 _LONGEST_DEFAULT = 500
@@ -63,7 +63,9 @@ class _Reader:
         for source, root in roots:
             lone = "services" not in root.fields() and bool(root.get("command") or root.get("image"))
             for key, value in root.pairs if not lone else ():
-                if key.text != "services":
+                if key.text == "include":
+                    self.ledger.not_followed(key.span(source.name), "the Compose files that this one includes")
+                elif key.text != "services":
                     taken = key.text in _OF_PROJECT
                     self.ledger.note(key.span(source.name), key.text[:60], Fate.UNDERSTOOD if taken else Fate.DROPPED,
                                      "of all services" if taken else "no part of a node")  # fmt: skip

@@ -76,8 +76,7 @@ ADOPTING_PAGES: dict[str, Page] = {
         "A template of systemd units, and no source names its instances.",
         "livepeer@.service starts as livepeer@NAME.service, once for each NAME, and the file does not list them. Each "
         "of them is a node.",
-        "Add multi-user.target.wants to the sources: its links have the names. Or add a drop-in of an instance, or a "
-        "copy of the template as livepeer@NAME.service. Or ask the host with --from.",
+        "Ask the host with --from. Or name a copy of the template as livepeer@NAME.service for each instance.",
     ),
     "adopt-listener-exposed": Page(
         "The administration listener of a node is reachable from other machines.",
