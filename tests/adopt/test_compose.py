@@ -102,13 +102,6 @@ def test_files_beside_the_one_that_runs_are_named_and_never_laid_over() -> None:
     assert set(found.unused) == {"compose.gpu.yml", "compose.onchain.yml"}
 
 
-def test_the_files_of_compose_file_are_laid_over_and_no_other() -> None:
-    found = adopted({**FOLDER, ".env": "COMPOSE_FILE=compose.yml:compose.gpu.yml\n"})
-    spec = tomllib.loads(found.text)
-    assert spec["fleet"]["network"] == "offchain" and spec["orchestrators"]["orch"]["gpus"] == [0]
-    assert found.unused == ("compose.onchain.yml",)
-
-
 def test_named_files_are_laid_over_in_their_order() -> None:
     texts = {"b.yml": of_level(1), "a.yml": LEVEL.format(2), "compose.yml": of_level(3)}
     found = adopted(texts, named=["b.yml", "a.yml"])
@@ -291,23 +284,6 @@ def test_files_of_a_secret_are_on_the_host() -> None:
         "-orchSecret /run/secrets/word\n    secrets: [word]\nsecrets:\n  word: {file: /srv/word}\n"
     )
     assert 'secret = { host_file = "/srv/word" }' in adopted({"compose.yaml": text}).text
-
-
-@pytest.mark.parametrize(
-    ("fields", "gpus"),
-    [
-        ("gpus: all", "all"), ("gpus: [{count: 2}]", [0, 1]), ("gpus: [{device_ids: ['3']}]", [3]),
-        ("deploy: {resources: {reservations: {devices: [{device_ids: ['2', '0']}]}}}", [2, 0]),
-        ("environment: {NVIDIA_VISIBLE_DEVICES: '2'}", [2]), ("runtime: nvidia", "all"), ("user: '1'", "all"),
-        ("gpus: [{device_ids: ['GPU-3a23c669']}]", None), ("environment: [NVIDIA_VISIBLE_DEVICES]", None),
-    ],
-)  # fmt: skip
-def test_gpus_of_a_service_are_those_of_its_host(fields: str, gpus: object) -> None:
-    words = "-transcoder -orchAddr a.example.net:1 -orchSecret /s -nvidia all"
-    text = f"services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: {words}\n    {fields}\n"
-    found = adopted({"compose.yaml": text})
-    assert tomllib.loads(found.text)["transcoders"]["t"].get("gpus") == gpus
-    assert ("# TODO gpus" in found.text) is (gpus is None)
 
 
 SECRET = "Vk7pQm2TzX"

@@ -82,14 +82,6 @@ def test_variables_and_options_are_known_by_their_names(name: str, known: bool) 
     assert secrets.harmless(name) is known
 
 
-def test_variable_of_an_unknown_name_is_a_reference() -> None:
-    found = adopt([Source("gateway.sh", f"AUTH=1 GOGC=50 {GATEWAY}")])
-    (gateway,) = tomllib.loads(found.text)["gateways"].values()
-    assert gateway["environment"] == {"GOGC": "50"}
-    assert gateway["secret_environment"] == {"AUTH": {"env": "GATEWAY_AUTH"}}
-    assert "AUTH, which may be a secret," in " ".join(one.message for one in found.diagnostics)
-
-
 WORDS = ORCHESTRATOR.partition(" ")[2] + " -dataDir /d"
 
 

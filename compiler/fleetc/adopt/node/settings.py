@@ -113,18 +113,13 @@ def is_known(one: Running, flag: str = "ethUrl") -> bool:
 
 def open_settings(one: Running) -> frozenset[str]:
     """The settings of a node that nobody knows, because something that it reads is no source: those that its command
-    and its known variables leave open. Flags in a variable also win over all that stand before it.
+    and its known variables leave open. A variable in the place of flags may set each of them again.
     """
     if not one.unread:
         return frozenset()
-    variables = [file.span for file in one.unread if file.flags]
-
-    def sure(setting: Setting) -> bool:
-        place = setting.word.span
-        behind = all(place.source == span.source and place.start > span.start for span in variables)
-        return setting.source == "flag" and behind if variables else setting.source != "file" or not one.process.unread
-
-    known = {flag for flag, setting in one.settings.items() if sure(setting)}
+    any_flag = any(file.flags for file in one.unread)
+    of_file = {flag for flag, setting in one.settings.items() if setting.source == "file" and one.process.unread}
+    known = set[str]() if any_flag else one.settings.keys() - of_file
     off = {*PRICED_FLAGS, *_CHAIN_SIGNS, "reward"} if "network" in known and not one.on_chain else set[str]()
     read = {flag for flag, row in FLAGS.items() if READERS[one.table] & row.roles}
     return frozenset(read - known - off - NO_SETTINGS)

@@ -290,12 +290,8 @@ class _Reader:
         """The mounts of a service, in the short and in the long form; of two at one place, the last one counts."""
         mounts: dict[str, tuple[Mount, Span]] = {}
         for item in fields.get("volumes", NOTHING).items:
-            listed = list(docker_run.mount(self._text(item)))
-            if item.kind == "map":
-                inside, outside = (self._text(item.get(key)).rstrip("/") for key in ("target", "source"))
-                bind = self._text(item.get("type")) in ("", "bind")
-                listed = [Mount(inside or "/", outside if bind else "", name="" if bind else outside)]
-            for mount in listed:
+            parts = [self._text(item.get(key)) for key in ("source", "target")]
+            for mount in docker_run.mount(self._text(item) or ":".join(filter(None, parts))):
                 if mount.inside in mounts:
                     place = self.library.place(item.span(""))
                     self.ledger.note(mounts[mount.inside][1], mount.inside, Fate.REPLACED, place)
@@ -311,14 +307,10 @@ class _Reader:
         volume = self.top.get("volumes", NOTHING).fields().get(mount.name)
         if volume is None or mount.outside or not mount.name:
             return replace(mount, of_project=bool(mount.name) and not mount.outside)
-        options, called = volume.get("driver_opts") or NOTHING, self._text(volume.get("name"))
-        device = self._text(options.get("device"))
-        if "bind" in self._text(options.get("o")).split(",") and device[:1] in tuple("/.~$"):
-            return Mount(mount.inside, device.rstrip("/") or "/")
-        if self._text(volume.get("driver")) not in ("", "local"):
+        if volume.get("driver_opts") is not None or self._text(volume.get("driver")) not in ("", "local"):
             return Mount(mount.inside, "")
-        outside = self._text(volume.get("external")) in ("", "false")
-        return Mount(mount.inside, "", name=called or mount.name, of_project=not called and outside)
+        called, mine = self._text(volume.get("name")), self._text(volume.get("external")) in ("", "false")
+        return Mount(mount.inside, "", name=called or mount.name, of_project=not called and mine)
 
     def _files(self, fields: Mapping[str, Node]) -> Iterator[Mount]:
         """The secrets and configs of a service, which are files of the container."""

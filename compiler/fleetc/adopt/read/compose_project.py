@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Word
-from fleetc.adopt.found.yaml_nodes import NOTHING, Node, YamlError, documents
+from fleetc.adopt.found.yaml_nodes import NOTHING, Node, YamlError, documents, first_document
 from fleetc.adopt.read.env_files import environment
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -112,11 +112,7 @@ def note_unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> 
 
 def services_of(source: Source) -> dict[str, Node]:
     """The services of a file; none of one that cannot be read."""
-    try:
-        root = next(iter(documents(source.text, source.name)), NOTHING)
-    except YamlError:
-        return {}
-    return (root.get("services") or NOTHING).fields()
+    return (first_document(source.text, source.name).get("services") or NOTHING).fields()
 
 
 def _parts(source: Source, library: Library) -> Iterator[Source]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.process import Word
-from fleetc.adopt.found.yaml_nodes import YamlError, documents
+from fleetc.adopt.found.yaml_nodes import NOTHING, first_document
 from fleetc.adopt.read.env_files import environment
 from fleetc.adopt.read.tree import plain_json
 from fleetc.language.quantities import QuantityError, parse_host
@@ -187,11 +187,7 @@ def _list(source: Source, stack: StackFiles, ledger: Ledger) -> None:
 
 def _compose(source: Source, stack: StackFiles, variables: dict[str, Word]) -> None:
     """Images and variables in a Compose file that fleetc wrote."""
-    try:
-        services = documents(source.text)[0].get("services")
-    except (YamlError, IndexError):
-        return
-    for service, body in services.fields().items() if services is not None else ():
+    for service, body in (first_document(source.text).get("services") or NOTHING).fields().items():
         image, given = body.get("image"), body.get("environment")
         if image is not None:
             stack.images[service] = image.text.replace("$$", "$")

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from fleetc.adopt.adoption import Adopted
-from fleetc.adopt.found.questions import Difference, Question
+from fleetc.adopt.found.questions import Difference
 from fleetc.adopt.node.settings import PRICED_FLAGS
 from fleetc.adopt.report.report import UNEXPLAINED, compared
 from fleetc.messages.locate import Located
@@ -51,32 +51,32 @@ def _headline(adopted: Adopted, output: str) -> str:
     return (f"wrote {visible(output)}: " if output else "") + ", ".join(parts) + settings + waiting
 
 
+def _alike(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Texts that are alike once, each with the first names of what it is about."""
+    names: dict[str, dict[str, None]] = {}
+    for text, name in pairs:
+        names.setdefault(text, {})[name] = None
+    return ((text, first_of([*some], 3)) for text, some in names.items())
+
+
 def _hosts(adopted: Adopted) -> list[str]:
-    of_host: dict[str, list[str]] = {}
-    for node in adopted.nodes:
-        of_host.setdefault(node.host, []).append(f"{node.name} ({node.role})")
-    return [f"  {host}: {first_of(names, 3)}" for host, names in of_host.items()]
+    nodes = _alike((node.host, f"{node.name} ({node.role})") for node in adopted.nodes)
+    return [f"  {host}: {names}" for host, names in nodes]
 
 
 def _secrets(adopted: Adopted) -> Iterator[str]:
     """Each secret of the sources, by its variable, with its places."""
     lines = {source.name: LineMap(source.text) for source in adopted.sources}
-    places: dict[str, list[str]] = {}
-    kept: dict[str, dict[str, str]] = {}
-    for one in adopted.in_clear:
-        if one.keeper:
-            kept.setdefault(one.keeper, {})[one.variable] = one.variable
-        elif one.span.source in lines:
-            line = lines[one.span.source].position(one.span.start)[0]
-            places.setdefault(one.variable, []).append(f"{visible(one.span.source)}:{line}")
-    listed = [f"  {name}: {first_of(list(dict.fromkeys(where)), 3)}" for name, where in places.items()]
+    kept = [one for one in adopted.in_clear if one.keeper]
+    clear = [one for one in adopted.in_clear if not one.keeper and one.span.source in lines]
+    places = (f"{visible(one.span.source)}:{lines[one.span.source].position(one.span.start)[0]}" for one in clear)
+    listed = [f"  {name}: {where}" for name, where in _alike(zip((one.variable for one in clear), places, strict=True))]
     if listed:
         yield "secrets in clear; set these variables where you deploy, then change the secrets:"
         yield from _capped(listed, "secrets")
-    for host, names in kept.items():
-        some = first_of([*names], 3)
+    for host, some in _alike((one.keeper, one.variable) for one in kept):
         yield f"secrets that stay on {host}; set where you deploy, or write {{ host_file = ... }}: {some}"
-    known = {*places, *(name for names in kept.values() for name in names)}
+    known = {one.variable for one in (*kept, *clear)}
     named = _REFERENCE.findall(re.sub("(?m)^#.*", "", adopted.text))
     others = [name for name in dict.fromkeys(named) if name not in known]
     if others:
@@ -88,20 +88,16 @@ _REFERENCE = re.compile(r'\{ env = "([A-Za-z_][A-Za-z0-9_]*)" \}')
 
 def _changes(adopted: Adopted) -> Iterator[str]:
     """What the spec sets otherwise; the same change of several nodes is one line."""
-    nodes: dict[tuple[str, str, str, str], list[str]] = {}
-    for one in sorted(adopted.differences, key=_gravity):
-        if not one.same:
-            key = (visible(one.setting), visible(one.today), visible(one.compiled), str(one.reason or UNEXPLAINED))
-            nodes.setdefault(key, []).append(one.node)
-    if nodes:
+    changed = [one for one in sorted(adopted.differences, key=_gravity) if not one.same]
+    texts = (
+        f"{visible(one.setting)}: {_cut(visible(one.today), 40)} -> {_cut(visible(one.compiled), 40)} "
+        f"({_cut(visible(str(one.reason or UNEXPLAINED)))})"
+        for one in changed
+    )
+    if changed:
         yield "changes for what runs today:"
-        yield from _capped(
-            [
-                f"  {first_of(names, 3)} {setting}: {_cut(today, 40)} -> {_cut(then, 40)} ({_cut(visible(why))})"
-                for (setting, today, then, why), names in nodes.items()
-            ],
-            "changes",
-        )
+        pairs = _alike(zip(texts, (one.node for one in changed), strict=True))
+        yield from _capped([f"  {names} {text}" for text, names in pairs], "changes")
 
 
 def _gravity(one: Difference) -> int:
@@ -111,29 +107,20 @@ def _gravity(one: Difference) -> int:
 
 
 def _messages(messages: Sequence[Located]) -> Iterator[str]:
-    ordered = sorted(messages, key=lambda one: one.diagnostic.severity)
-    alike: dict[tuple[str, str], list[str]] = {}
-    for one in ordered:
-        where = f"{visible(one.primary.file)}:{one.primary.line}" if one.primary.line else visible(one.primary.file)
-        alike.setdefault((one.diagnostic.code, _cut(visible(one.diagnostic.message))), []).append(where)
-    lines = [f"{first_of(where, 3)}: {message} [{code}]" for (code, message), where in alike.items()]
-    yield from _capped(lines, "messages")
+    ordered = [(one.diagnostic, one.primary) for one in sorted(messages, key=lambda one: one.diagnostic.severity)]
+    pairs = _alike(
+        (f"{_cut(visible(one.message))} [{one.code}]", visible(f"{at.file}:{at.line}" if at.line else at.file))
+        for one, at in ordered
+    )
+    yield from _capped([f"{where}: {text}" for text, where in pairs], "messages")
 
 
 def _questions(adopted: Adopted, output: str) -> Iterator[str]:
     """What the spec asks; the same question at several places is one line."""
-    places: dict[str, list[Question]] = {}
-    for one in adopted.questions:
-        places.setdefault(one.text, []).append(one)
-    if places:
+    if adopted.questions:
         yield f"asked, as TODO lines of {visible(output) if output else 'the spec'}:"
-        yield from _capped(
-            [
-                f"  {first_of(['.'.join(one.place) for one in asked], 3)}: {_cut(text)}"
-                for text, asked in places.items()
-            ],
-            "questions",
-        )
+        pairs = _alike((_cut(one.text), ".".join(one.place)) for one in adopted.questions)
+        yield from _capped([f"  {places}: {text}" for text, places in pairs], "questions")
 
 
 def _next(adopted: Adopted, output: str) -> Iterator[str]:

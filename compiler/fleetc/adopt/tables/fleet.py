@@ -12,9 +12,8 @@ from typing import Any
 from fleetc.adopt.found.questions import Ask, Reason, Why
 from fleetc.adopt.node import secrets
 from fleetc.adopt.node.listeners import is_loopback, site_of
-from fleetc.adopt.node.paths import callers_place
 from fleetc.adopt.node.settings import OFFCHAIN, Running, is_known
-from fleetc.adopt.tables.filling import hole_variable, printed_file
+from fleetc.adopt.tables.filling import known_reference
 from fleetc.adopt.tables.session import Session, Table, toml
 from fleetc.language.quantities import QuantityError, parse_url
 from fleetc.lower.common import DEFAULT_IMAGE
@@ -93,15 +92,10 @@ def _fill_controller(node: Running, fleet: Table) -> None:
 def rpc_value(node: Running, session: Session) -> object:
     """The address that a node asks, or a reference to it: a path or a query may be a key."""
     word = node.word("ethUrl")
-    known = node.process.secrets.get("LP_ETHURL")
-    if known is not None:
-        return {known[0]: known[1]}
-    printed = printed_file(word)
-    place = callers_place(node.process, printed) if printed else None
-    if place is not None:
-        return {"host_file": place}
+    if (known := known_reference(node.process, "LP_ETHURL", word)) is not None:
+        return known
     if word.holes:
-        return {"env": hole_variable(word) or "RPC_URL"}
+        return {"env": "RPC_URL"}
     text = word.text
     if "://" not in text and not text.startswith("/"):
         message = "without a scheme the node takes the address for the path of a local socket"
