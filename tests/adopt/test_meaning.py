@@ -147,7 +147,7 @@ ASKED = Reason(Why.ASKED, (("question", "x"),))
         (PUBLIC, PUBLIC, None, (SET, SET)),
         (PUBLIC, "https://elsewhere.example/rpc", None, ("arb1.arbitrum.io", "elsewhere.example")),
         (HOOK, f"{HOOK}2", None, ("127.0.0.1:3004", "another address there")),
-        ("http://a.example/x", "https://a.example/x", None, ("http://a.example", "https://a.example")),
+        ("http://a.example/x", "https://a.example/x", None, ("a.example", "another address there")),
         ("http://u:1/2@a.example/x", "http://u:1/3@a.example/x", None, ("an address", "another address there")),
         (PUBLIC, SET, None, (SET, SET)),
         (PUBLIC, SET, ASKED, ("arb1.arbitrum.io", "the address in its reference")),

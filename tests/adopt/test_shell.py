@@ -27,7 +27,7 @@ _OPEN = st.one_of(
         lambda parts: '"' + "".join(parts) + '"'
     ),
     st.sampled_from(["\\ ", "\\'", '\\"', "\\$", "\\\\", "\\#", "\\;", "\\\n", '"$%"']),
-    st.sampled_from([r"$'\t'", r"$'a\'b'", r"$'\x41\n'", r"$'\\\101'", '$"b c"', '""', "''"]),
+    st.sampled_from(['$"b c"', '""', "''"]),
 )  # fmt: skip
 _WORD = st.lists(_OPEN, min_size=1, max_size=4).map("".join)
 _TOKEN = st.one_of(_WORD, st.sampled_from(['"${L[@]}"', '-x="${A}"', "2>&1", "> /dev/null", "\\\n", "<<< b"]))

@@ -285,13 +285,8 @@ def compare_addresses(one: Running, today: MutableMapping[str, object], compiled
         made, text = compiled.get(flag), one.text(flag)
         asked = flag in one.reasons and one.reasons[flag].asked
         if not is_known(one, flag) or not made or made == text or (made == SET and not asked):
-            unset = today.get(flag), made
-            today[flag], compiled[flag] = (SET if value else value for value in unset)
-        elif made == SET:
-            today[flag], compiled[flag] = listeners.site_of(text), "the address in its reference"
+            today[flag], compiled[flag] = (SET if value else value for value in (today.get(flag), made))
         else:
             ours, theirs = listeners.site_of(text), listeners.site_of(str(made))
-            schemes = [address.partition("://")[0] for address in (text, str(made))]
-            if ours == theirs != listeners.HIDDEN_SITE and schemes[0] != schemes[1]:
-                ours, theirs = (f"{scheme}://{ours}" for scheme in schemes)
-            today[flag], compiled[flag] = ours, theirs if ours != theirs else "another address there"
+            there = theirs if ours != theirs else "another address there"
+            today[flag], compiled[flag] = ours, "the address in its reference" if made == SET else there

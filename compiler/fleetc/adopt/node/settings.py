@@ -235,14 +235,7 @@ def _config(
     if source is None:
         return None, (missing(word, "the config file", ledger),)
     library.used.add(source.name)
-    config = flags.parse_config(source.name, source.text)
-    if config.stopped_by is not None:
-        ledger.mistake(
-            "adopt-words-ignored", config.stopped_by.span, "a line of more than 64 KiB",
-            "the node stops reading its config file at a line of more than 64 KiB, without a message",
-            "shorten the line; what is behind it is not adopted either",
-        )  # fmt: skip
-    return config, ()
+    return flags.parse_config(source.name, source.text), ()
 
 
 def _wrong(wrong: Wrong, ledger: Ledger) -> None:

@@ -43,7 +43,7 @@ _TEST = re.compile(r"\[\[?$|test$|\(\(")
 _EXPORTS = frozenset({"export", "declare", "readonly", "typeset", "local"})
 _SETS = frozenset({"read", "mapfile", "readarray", "getopts", "let", "unset"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "su", "runuser"})
-_RUNS = {"ssh": "a command for another host", "tmux": "tmux", "screen": "screen", "xargs": "xargs", "eval": "eval"}
+_RUNS = frozenset({"ssh", "tmux", "screen", "xargs", "eval"})
 _TALKS = frozenset({"echo", "printf", "cat", "grep", "pgrep", "pkill", "killall", "ps", "sed", "awk", "which"})
 """Programs whose words start nothing."""
 _DEEPEST = 20
@@ -371,7 +371,6 @@ class _Reader(Values):
         """A command that starts no node, as far as fleetc can see."""
         loose = base in _RUNS or (base in _SHELLS and self.heredoc is not None)
         if (loose and grammar.NODE.search(self.pipe)) or (base not in _TALKS and any(grammar.node_commands(self.pipe))):
-            what = _RUNS.get(base, "the input of a shell" if base in _SHELLS else "what this command runs")
-            self.ledger.not_followed(span, what)
+            self.ledger.not_followed(span, "what this command runs")
         elif not self.doubt:
             self.ledger.note(span, "a command", Fate.DROPPED, "no node: fleetc starts and prepares nodes itself")

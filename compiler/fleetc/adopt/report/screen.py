@@ -16,7 +16,6 @@ from fleetc.adopt.report.report import UNEXPLAINED, compared
 from fleetc.messages.locate import Located
 from fleetc.text.counting import counted, first_of
 from fleetc.text.encoders import visible
-from fleetc.toml.document import LineMap
 
 _MOST = {"changes": 6, "messages": 4, "questions": 6, "secrets": 3, "nodes": 3}
 """Lines of each part."""
@@ -66,10 +65,9 @@ def _hosts(adopted: Adopted) -> list[str]:
 
 def _secrets(adopted: Adopted) -> Iterator[str]:
     """Each secret of the sources, by its variable, with its places."""
-    lines = {source.name: LineMap(source.text) for source in adopted.sources}
     kept = [one for one in adopted.in_clear if one.keeper]
-    clear = [one for one in adopted.in_clear if not one.keeper and one.span.source in lines]
-    places = (f"{visible(one.span.source)}:{lines[one.span.source].position(one.span.start)[0]}" for one in clear)
+    clear = [one for one in adopted.in_clear if not one.keeper]
+    places = (visible(adopted.library.place(one.span)) for one in clear)
     listed = [f"  {name}: {where}" for name, where in _alike(zip((one.variable for one in clear), places, strict=True))]
     if listed:
         yield "secrets in clear; set these variables where you deploy, then change the secrets:"

@@ -208,7 +208,7 @@ def _table(header: str, table: Table) -> Iterator[str]:
     yield from (f"# {_comment(one.line)}" for one in below)
     for key in wide:
         yield ""
-        yield from _table(f"{header}.{toml_key(key)}", Table(table.values[key], origin=table.notes.get(key, "")))
+        yield from _table(f"{header}.{toml_key(key)}", Table(table.values[key]))
 
 
 def _comment(text: str) -> str:
