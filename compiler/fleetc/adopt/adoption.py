@@ -94,7 +94,7 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
         _nothing_found(named, known, ledger)
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)
     if assembled is None or has_errors(ledger.findings):
-        return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes))
+        return Adopted(tuple(sources), "", ledger.findings, tuple(ledger.entries), tuple(processes))
     answered = answer(assembled, said.answers)
     unused = _account_for_files(sources, library, ledger)
     text = written(assembled)
@@ -107,7 +107,7 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
     of_nodes = compare(assembled.nodes, blueprint, library, asked) if blueprint is not None else Comparison()
     of_stacks = stack_differences(assembled.stacks, assembled.tables.get("avatars", {}), blueprint)
     return Adopted(
-        tuple(library.sources.values()), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
+        tuple(library.sources.values()), text, ledger.findings, tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), assembled.questions, checked, blueprint, library,
         (*of_nodes.differences, *filter(None, of_stacks)), of_nodes.compared + len(of_stacks), len(of_stacks),
         of_nodes.waiting, tuple(ledger.in_clear), len(assembled.tables.get("avatars", {})), unused,

@@ -58,28 +58,23 @@ class InClear(NamedTuple):
 class Ledger:
     """What readers and builders leave beside their values: the account, and what people must know."""
 
-    entries: list[Entry] = field(default_factory=list)
-    findings: list[Diagnostic] = field(default_factory=list)
+    entries: dict[Entry, None] = field(default_factory=dict)
     in_clear: list[InClear] = field(default_factory=list)
-    _said: set[tuple[str, Span, str]] = field(default_factory=set)
-    _noted: set[Entry] = field(default_factory=set)
+    _findings: dict[tuple[str, Span, str], Diagnostic] = field(default_factory=dict)
+
+    @property
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """What people must know, each once."""
+        return tuple(self._findings.values())
 
     def note(self, span: Span, shown: str, fate: Fate, words: str, code: str = "") -> None:
         """Account for something, once."""
-        entry = Entry(span, shown, fate, words, code)
-        known = len(self._noted)
-        self._noted.add(entry)
-        if len(self._noted) > known:  # hashed once: there are as many entries as words
-            self.entries.append(entry)
+        self.entries[Entry(span, shown, fate, words, code)] = None
 
     def take(self, other: Ledger) -> None:
         """All of another account within this one."""
-        for entry in other.entries:
-            self.note(entry.span, entry.shown, entry.fate, entry.words, entry.code)
-        for finding in other.findings:
-            span = finding.primary.place
-            assert isinstance(span, Span)  # noqa: S101  # readers of sources have no other places
-            self._add(finding.code, finding.severity, span, finding.message, finding.help)
+        self.entries |= other.entries
+        self._findings |= other._findings
         self.in_clear += other.in_clear
 
     def mistake(self, code: str, span: Span, shown: str, message: str, help: str) -> None:
@@ -105,6 +100,4 @@ class Ledger:
         self._add(code, Severity.NOTE, span, message, help)
 
     def _add(self, code: str, severity: Severity, span: Span, message: str, help: str) -> None:
-        if (code, span, message) not in self._said:
-            self._said.add((code, span, message))
-            self.findings.append(Diagnostic(code, severity, message, Label(span), help=help))
+        self._findings.setdefault((code, span, message), Diagnostic(code, severity, message, Label(span), help=help))

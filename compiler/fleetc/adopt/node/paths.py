@@ -141,11 +141,10 @@ def whereabouts(process: Process, path: str, of_caller: bool = False) -> str:
             project = "; --directory says of which Compose project it is"
             return f"today in the volume {mount.name}{project}" if mount.name else f"today in {mount.volume}"
         path = mount.outside + inside[len(mount.inside.rstrip("/")) :]
-    today = f"today {leaks.shown(path)}"
-    if _HOME.match(path) or (not path.startswith("/") and _HOME.match(process.directory)):
-        return f"{today}; --home says whose home that is"
+    of_home = _HOME.match(path) or (not path.startswith("/") and _HOME.match(process.directory))
     known = path.startswith(("/", *_HOLES)) and not _HERE.match(path)
-    return today if known else f"{today}; --directory says from which folder"
+    says = "; --home says whose home that is" if of_home else "" if known else "; --directory says from which folder"
+    return f"today {leaks.shown(path)}{says}"
 
 
 # -------------------------------------------------------------------------------------------------- sources

@@ -129,15 +129,12 @@ def missing(word: Word, what: str, ledger: Ledger, optional: bool = False) -> Un
     """Say that a file is none of the sources which a process needs, or reads if there is one; it comes back as that."""
     known = secrets.file_name(word.text)
     name = leaks.shown(posixpath.basename(word.text)) if known == word.text else "it"
-    copy = f"copy {name} from the host and name it too"
+    advice, say = f"copy {name} from the host and name it too", ledger.warn
     ledger.note(word.span, known, Fate.DROPPED, f"{what} is none of the sources", "adopt-file-missing")
     if optional:
-        ledger.remark(
-            "adopt-file-missing", word.span, f"{what} is optional and none of the sources: it may set more",
-            f"{copy}; if the host has none, name an empty file of this name",
-        )  # fmt: skip
-    else:
-        ledger.warn("adopt-file-missing", word.span, f"{what} is none of the sources", copy)
+        what, say = f"{what} is optional and may set more: it", ledger.remark
+        advice += "; if the host has none, name an empty file of this name"
+    say("adopt-file-missing", word.span, f"{what} is none of the sources", advice)
     return Unread(word.span, known, optional)
 
 

@@ -225,12 +225,8 @@ class Values:
     def _variable(
         self, quoted: bool, name: str, index: str | None = None, colon: str = "", sign: str = "", default: str = ""
     ) -> Piece:
-        known = self.variables.get(name) if (index or "0") in "@*0" else None
-        items = self.arrays.get(name)
-        if items and index and index in "@*":
-            holes = [hole for word in items for hole in word.holes]
-            known = Word(" ".join(word.text for word in items), items[0].span, tuple(holes))
-        unset = not self.doubtful and items is None if known is None else colon and not known.text
+        known = None if index else self.variables.get(name)
+        unset = not (self.doubtful or index or name in self.arrays) if known is None else colon and not known.text
         if unset and sign and sign != "?":
             pieces, _ = self._pieces(default.replace('"', "") if quoted else default, 0, quoted=quoted)
             holes = [hole for piece in pieces for hole in piece.holes]
