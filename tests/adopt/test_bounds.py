@@ -88,30 +88,6 @@ def test_many_services_units_and_files_cost_little_each() -> None:
     assert time.process_time() - begun < 20
 
 
-@pytest.mark.slow
-def test_ten_thousand_lines_of_shell_are_adopted() -> None:
-    text = "".join(
-        f"livepeer -gateway -orchAddr a.example.net:{i + 1} -dataDir /d/{i} -v 6 \\\n  -httpAddr 127.0.0.1:{i + 1}\n"
-        for i in range(5000)
-    )
-    found = adopt([Source("start.sh", text)])
-    assert len(found.nodes) == 5000
-
-
-@pytest.mark.slow
-def test_five_megabytes_of_compose_are_adopted() -> None:
-    settings = "".join(f"      - SETTING_{i}=a value of some length, as people have them {i}\n" for i in range(40))
-    service = (
-        "  gate-{0}:\n    image: livepeer/go-livepeer:v0.9.1\n    restart: always\n    network_mode: host\n"
-        "    command: -gateway -network offchain -orchAddr orch.example.net:8935 -dataDir /d/{0} -httpAddr :{0}\n"
-        "    environment:\n{1}"
-    )
-    text = "services:\n" + "".join(service.format(i + 1, settings) for i in range(2000))
-    assert len(text) > 5_000_000
-    found = adopt([Source("compose.yaml", text)])
-    assert len(found.nodes) == 2000
-
-
 TEXTS = [(example["kind"], example["text"]) for example in EXAMPLES.values()]
 ODD = [
     *["'", '"', "`", "$(", "${", "}", "\\", "\n", "\t", "#", "<", "{", "[", ":", "=", ", ", "|", ";", "%", "@", "!"],

@@ -67,14 +67,6 @@ def test_file_that_is_there_is_never_written_over(tmp_path: Path) -> None:
     assert (tmp_path / "fleet.toml").read_text().endswith("# answered\n")
 
 
-def test_nothing_is_written_where_a_source_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "start.sh").write_text('livepeer -gateway "\n')
-    done = fleetc("adopt", "start.sh", "-o", "fleet.toml", cwd=tmp_path)
-    assert done.returncode == 1
-    assert "error[adopt-source-unreadable]" in done.stderr
-    assert not (tmp_path / "fleet.toml").exists()
-
-
 @pytest.mark.parametrize("kind", ["fifo", "binary", "missing", "nul"])
 def test_what_is_no_text_is_refused_at_once(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "source"
