@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.found.ledger import Ledger
 from fleetc.adopt.read.on_host import OnHost, SenselessAnswerError, observed
-from fleetc.adopt.report.screen import screen
+from fleetc.adopt.report.report import screen
 from fleetc.adopt.report.takeover import Takeover, as_text, take_over
 from fleetc.disk.files import read_playbooks, read_templates
 from fleetc.messages.forms import Format, written

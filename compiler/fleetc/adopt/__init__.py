@@ -10,8 +10,7 @@ from fleetc.adopt.found.said import Folders, Said
 from fleetc.adopt.node.paths import plain_path
 from fleetc.adopt.read.on_host import OnHost, SenselessAnswerError
 from fleetc.adopt.read.pasted import instead_of_toml
-from fleetc.adopt.report.report import reported
-from fleetc.adopt.report.screen import screen
+from fleetc.adopt.report.report import reported, screen
 from fleetc.adopt.report.takeover import Takeover, as_text, take_over
 from fleetc.adopt.tables.answers import WrongAnswerError
 from fleetc.adopt.tables.assemble import UnknownNodeError

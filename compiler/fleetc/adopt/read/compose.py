@@ -17,7 +17,6 @@ from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import OURS, Mount, Other, Process, Word, in_container, unknown
 from fleetc.adopt.found.yaml_nodes import NOTHING, Node
-from fleetc.adopt.node import gpus
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.node.settings import missing
 from fleetc.adopt.read import docker_run
@@ -219,7 +218,7 @@ class _Reader:
             called or name, span, (), read.variables, secrets=read.secrets, unread=tuple(read.unread),
             mounts=(*self._mounts(fields), *self._files(fields)), project=project.text if not project.holes else "",
             published=tuple(port for text in ports for port in docker_run.published(text)),
-            gpus=gpus.seen_gpus(self._asked_gpus(fields), read.variables, self._text(fields.get("runtime"))),
+            gpus=docker_run.seen_gpus(self._asked_gpus(fields), read.variables, self._text(fields.get("runtime"))),
             host_ipc=self._text(fields.get("ipc")) == "host",
         )  # fmt: skip
         return in_container(

@@ -17,7 +17,6 @@ from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.process import Word
 from fleetc.adopt.found.yaml_nodes import NOTHING, first_document
 from fleetc.adopt.read.env_files import environment
-from fleetc.adopt.read.tree import plain_json
 from fleetc.language.quantities import QuantityError, parse_host
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -193,3 +192,11 @@ def _compose(source: Source, stack: StackFiles, variables: dict[str, Word]) -> N
             stack.images[service] = image.text.replace("$$", "$")
         for name, node in given.fields().items() if given is not None else ():
             variables[name] = Word(node.text.replace("$$", "$"), node.span(source.name))
+
+
+def plain_json(text: str) -> Any:
+    """JSON, in which fleetc marks texts that are no templates of Ansible; None for another text."""
+    try:
+        return json.loads(text, object_hook=lambda table: table.get("__ansible_unsafe", table))
+    except (ValueError, RecursionError):
+        return None

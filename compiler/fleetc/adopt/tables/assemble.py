@@ -34,9 +34,9 @@ from fleetc.adopt.tables.fleet import (
     rpc_value,
 )  # fmt: skip
 from fleetc.adopt.tables.machines import Machines, add_hosts, add_idle_hosts, ask_address, ask_users
-from fleetc.adopt.tables.models import fill_capabilities
 from fleetc.adopt.tables.nodes import fill
 from fleetc.adopt.tables.runners import fill_others
+from fleetc.adopt.tables.selling import fill_capabilities
 from fleetc.adopt.tables.session import Assembled, Session, Table
 from fleetc.adopt.tables.stacks import stack_table
 from fleetc.text import leaks

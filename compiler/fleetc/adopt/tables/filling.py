@@ -16,10 +16,10 @@ from fleetc.adopt.found.process import Process, Word
 from fleetc.adopt.found.questions import Ask, Reason, Why, facts_of
 from fleetc.adopt.node import listeners, paths, secrets
 from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.gpus import VISIBLE
 from fleetc.adopt.node.listeners import LOOPBACK, Listener, is_loopback, split, written
 from fleetc.adopt.node.paths import EXAMPLE_PATH, callers_place, on_host, whereabouts
 from fleetc.adopt.node.settings import PATH_OR_TEXT, Running
+from fleetc.adopt.read.docker_run import VISIBLE
 from fleetc.adopt.tables.machines import Machines
 from fleetc.adopt.tables.session import Session, Table
 from fleetc.lower.common import BY_PLACE, GPU_ORDER, VISIBLE_GPUS
