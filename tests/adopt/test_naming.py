@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
-from fleetc.adopt.found.said import Said
+from fleetc.adopt.found.library import Said
 from fleetc.toml.document import Source
 from tests.support import fleetc
 

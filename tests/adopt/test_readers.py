@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
-from fleetc.adopt.found.said import Said
+from fleetc.adopt.found.library import Said
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 from tests.adopt.support import answered, meanings

@@ -8,7 +8,7 @@ import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.found.ledger import Fate
-from fleetc.adopt.found.said import Said
+from fleetc.adopt.found.library import Said
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 

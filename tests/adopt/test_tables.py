@@ -10,8 +10,8 @@ import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.library import Said
 from fleetc.adopt.found.questions import Ask, Reason, Why
-from fleetc.adopt.found.said import Said
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from fleetc import lower
 from fleetc.adopt.compare import Comparison, compare
 from fleetc.adopt.found.ledger import Entry, Fate, InClear, Ledger
-from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.library import Library, Said
 from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Difference, Question
-from fleetc.adopt.found.said import Said
 from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources

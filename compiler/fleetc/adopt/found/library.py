@@ -1,4 +1,4 @@
-"""The texts that processes refer to, among the sources: config files, environment files, lists of models and prices.
+"""What people give: sources, among which processes find the files that they refer to, and what is `Said` beside them.
 
 In: sources by name. Out: the one that a path of a process means. Nothing is read from a disk here: a path in a source
 opens no file.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
@@ -21,6 +21,36 @@ _USE = re.compile(
     r"\$\{?([A-Za-z_][A-Za-z0-9_]*)|\benvironment:[ \t]*[\"']?([A-Za-z_][A-Za-z0-9_]*)|printenv ([A-Z_a-z0-9]+)"
 )
 """A variable in a text: `$NAME`, `${NAME...}`, and the one that a secret of Compose is."""
+
+
+FLEET_NAME = "adopted"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What people say of sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which
+    processes count, `role` what a process is that does not say it. `listed` are sources that nobody named, but their
+    folder or another source. `answers` are values for places of the spec.
+
+    `homes` and `directories` say whose home `~` is and where the folder of the sources is, by host, or "" for all; a
+    directory may also be that of one source, by the folder of that. `nodes` are those of which no file says the host,
+    by name, with their hosts; "" is for all that nobody names.
+    """
+
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    only: Collection[str] = ()
+    role: str = ""
+    listed: Collection[str] = ()
+    answers: Sequence[str] = ()
+    homes: Mapping[str, str] = field(default_factory=dict)
+    directories: Mapping[str, str] = field(default_factory=dict)
+    nodes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def claimed(self) -> set[str]:
+        """The hosts that somebody names for something."""
+        return {*self.hosts.values(), *self.nodes.values()}
 
 
 @dataclass

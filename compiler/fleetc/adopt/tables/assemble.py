@@ -13,10 +13,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from fleetc.adopt.found.ledger import Ledger
-from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.library import FLEET_NAME, Library, Said
 from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Ask
-from fleetc.adopt.found.said import FLEET_NAME, Said
 from fleetc.adopt.node import documents
 from fleetc.adopt.node.documents import DocumentError
 from fleetc.adopt.node.paths import located
@@ -57,10 +56,10 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     network = _network(nodes, session)
     if network is None:
         return None
-    put_on_hosts(nodes, said.folders.nodes, session, sources)
+    put_on_hosts(nodes, said.nodes, session, sources)
     names, lone = name_all(nodes, session, sources)
     for node in nodes:
-        node.process = located(node.process, node.host, said.folders)
+        node.process = located(node.process, node.host, said)
     fleet = Table({"name": FLEET_NAME, "network": network}, path=("fleet",))
     add_hosts(nodes, session, known_hosts)
     machines = Machines(session, sources.others, nodes, names, known_hosts, lone)
