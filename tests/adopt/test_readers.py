@@ -6,9 +6,7 @@ import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.found.library import Said
-from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
-from tests.adopt.support import answered, meanings
 
 
 def adopted(**texts: str) -> Adopted:
@@ -72,53 +70,3 @@ def test_node_that_says_that_it_calls_no_reward_is_not_chosen_for_it(first: str,
     found = adopt(sources, Said(hosts={"a.sh": "a", "b.sh": "b"}))
     assert f'reward_by = "{caller}"' in found.text
     assert "TODO reward_by" not in found.text
-
-
-RUNNERS = """\
-services:
-  orchestrator:
-    image: livepeer/go-livepeer:v0.9.1
-    command:
-      - -orchestrator
-      - -useLiveRunners
-      - -serviceAddr=127.0.0.1:8935
-      - -httpAddr=0.0.0.0:8935
-      - -liveRunnerAddr=https://orchestrator:8935
-      - -orchSecret=${ORCH_SECRET:-word}
-      - -monitor=false
-MORE
-    volumes: ["/srv/runners.json:/config/runners.json:ro", "/srv/orch:/root/.lpData"]
-  echo:
-    image: registry.example.net/runner-example-echo
-    environment: {ORCHESTRATOR: "https://orchestrator:8935"}
-"""
-
-
-@pytest.mark.parametrize(
-    ("more", "wanted"),
-    [
-        ("      - -network=offchain\n", {}),
-        ("      - -network=offchain\n      - -liveRunnerConfig=/config/runners.json\n", {
-            "live_runner_config": "/srv/runners.json"
-        }),
-        (
-            "      - -network=arbitrum-one-mainnet\n      - -ethUrl=https://rpc.example.net\n"
-            "      - -ethAcctAddr=0x1111111111111111111111111111111111111111\n      - -ethPassword=/root/.lpData/word\n"
-            "      - -pricePerUnit=0\n      - -ticketEV=1000000000\n      - -maxFaceValue=4000000000000000\n",
-            {"wallet": "earner"},
-        ),
-    ],
-    ids=["dynamic", "static", "on a chain"],
-)  # fmt: skip
-def test_orchestrators_of_live_runners_compile_to_what_they_are(more: str, wanted: dict[str, str]) -> None:
-    found = adopted(compose__yaml=RUNNERS.replace("MORE\n", more).replace("Addr=127.0.0.1", "Addr=o.example.net"))
-    assert [(node.name, node.role) for node in found.nodes] == [("orchestrator", "orchestrator")]
-    text = answered(found.text)
-    checked = check_spec([Source("fleet.toml", text)])
-    assert checked.fleet is not None, (checked.diagnostics, text)
-    spec = checked.fleet.orchestrators["orchestrator"]
-    assert (spec.mode, spec.live_runners) == ("ai", True)
-    assert {key: getattr(spec, key) for key in wanted} == wanted
-    before, after = meanings(found, text, {"/root/.lpData/word": "word"})["orchestrator"]
-    reasons = found.nodes[0].reasons
-    assert {flag for flag in before.differences(after) if not reasons.get(flag)} == set()
