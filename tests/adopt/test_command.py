@@ -67,14 +67,6 @@ def test_file_that_is_there_is_never_written_over(tmp_path: Path) -> None:
     assert (tmp_path / "fleet.toml").read_text().endswith("# answered\n")
 
 
-def test_nothing_is_written_where_a_source_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "start.sh").write_text('livepeer -gateway "\n')
-    done = fleetc("adopt", "start.sh", "-o", "fleet.toml", cwd=tmp_path)
-    assert done.returncode == 1
-    assert "error[adopt-source-unreadable]" in done.stderr
-    assert not (tmp_path / "fleet.toml").exists()
-
-
 @pytest.mark.parametrize("kind", ["fifo", "binary", "missing", "nul"])
 def test_what_is_no_text_is_refused_at_once(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "source"
@@ -86,20 +78,6 @@ def test_what_is_no_text_is_refused_at_once(tmp_path: Path, kind: str) -> None:
     assert done.returncode == 1
     assert "error[adopt-source-unreadable]" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_directory_is_read_whole_and_its_odd_files_are_passed_over(tmp_path: Path) -> None:
-    (tmp_path / "compose.yaml").write_text(
-        "services:\n  g:\n    image: livepeer/go-livepeer:v0.9.1\n    env_file: g.env\n    network_mode: host\n"
-        "    command: -gateway -orchAddr ${O}\n"
-    )
-    (tmp_path / "g.env").write_text("LP_V=7\n")
-    (tmp_path / ".env").write_text("O=orch.example.net:8935\n")
-    (tmp_path / "picture.sh").write_bytes(b"\xff\x00")
-    done = fleetc("adopt", ".", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert 'orchestrators = ["orch.example.net:8935"]' in done.stdout
-    assert "verbosity = 7" in done.stdout
 
 
 def test_tree_that_came_of_the_sources_is_none_of_them(tmp_path: Path) -> None:
@@ -131,18 +109,6 @@ def test_only_says_which_names_there_are(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "no source starts a node of the names that --only gives" in done.stderr
     assert "the sources start gate-eu, gate-us" in done.stderr
-
-
-def test_runner_flags_of_a_model_that_is_not_warm_are_accounted_for(tmp_path: Path) -> None:
-    (tmp_path / "start.sh").write_text(
-        "livepeer -aiWorker -orchAddr o.example.net:8935 -orchSecret /run/s -nvidia 0 -aiModels m.json\n"
-    )
-    (tmp_path / "m.json").write_text(
-        '[{"pipeline": "text-to-image", "model_id": "a/b", "optimization_flags": {"SFAST": true}}]'
-    )
-    done = fleetc("adopt", "start.sh", "m.json", "--report", "text", cwd=tmp_path)
-    told = "optimization_flags of a/b: dropped: only models that are kept warm have flags of their runner"
-    assert told in done.stdout
 
 
 @pytest.mark.parametrize("option", ["--home", "--directory"])
@@ -226,16 +192,6 @@ def test_report_says_only_what_was_compared(tmp_path: Path) -> None:
     (question,) = (one for one in report["questions"] if one["place"][-1] == "secret")
     assert question["place"] == ["transcoders", "transcoder", "secret"] and question["kind"] and question["text"]
     assert report["differences"] == [one for one in report["differences"] if one["reason"]]
-
-
-@pytest.mark.parametrize("value", ["auto", "0", "-3", "ten"])
-def test_value_that_no_spec_has_is_not_compiled_as_the_default(value: str, tmp_path: Path) -> None:
-    (tmp_path / "start.sh").write_text(
-        f"livepeer -transcoder -orchAddr o.example.net:1 -orchSecret /s -nvidia 0 -maxSessions {value}\n"
-    )
-    done = fleetc("adopt", "start.sh", cwd=tmp_path)
-    assert "# TODO max_sessions" in done.stdout
-    assert "max_sessions = " not in done.stdout.replace("# TODO max_sessions = ", "")
 
 
 def test_no_host_is_read_without_a_yes(tmp_path: Path) -> None:

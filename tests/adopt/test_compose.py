@@ -10,7 +10,7 @@ import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.found.ledger import Fate
-from fleetc.adopt.found.said import Said
+from fleetc.adopt.found.library import Said
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
 from tests.support import fleetc
@@ -100,13 +100,6 @@ def test_files_beside_the_one_that_runs_are_named_and_never_laid_over() -> None:
     (told,) = [d for d in found.diagnostics if d.code == "adopt-compose-unused"]
     assert told.message == "docker compose does not take compose.gpu.yml, compose.onchain.yml by itself"
     assert set(found.unused) == {"compose.gpu.yml", "compose.onchain.yml"}
-
-
-def test_the_files_of_compose_file_are_laid_over_and_no_other() -> None:
-    found = adopted({**FOLDER, ".env": "COMPOSE_FILE=compose.yml:compose.gpu.yml\n"})
-    spec = tomllib.loads(found.text)
-    assert spec["fleet"]["network"] == "offchain" and spec["orchestrators"]["orch"]["gpus"] == [0]
-    assert found.unused == ("compose.onchain.yml",)
 
 
 def test_named_files_are_laid_over_in_their_order() -> None:
@@ -202,15 +195,9 @@ def test_a_service_of_another_file_is_extended_and_starts_only_as_that() -> None
     assert "adopt-file-missing" in codes(without)
 
 
-def test_an_included_file_starts_its_services_with_its_own_variables() -> None:
-    texts = {
-        "compose.yml": "include:\n  - more/a.yml\n  - {path: more/b.yml}\n" + of_level(1),
-        "more/a.yml": GATE.format("-v ${V}").replace("  g:", "  a:") + "include: [b.yml, ../compose.yml]\n",
-        "more/b.yml": of_level(3).replace("  g:", "  b:"), "more/.env": "V=2\n",
-    }  # fmt: skip
-    found = adopted(texts)
-    assert sorted(levels(found)) == ["1", "2", "3"]
-    assert "adopt-compose-unused" not in codes(found)
+def test_files_that_a_file_includes_are_named_as_not_read() -> None:
+    found = adopted({"compose.yml": "include: [more/a.yml]\n" + of_level(1), "more/a.yml": of_level(2)})
+    assert levels(found) == ["1"] and "adopt-branch-not-followed" in codes(found)
 
 
 def test_a_named_file_brings_along_the_files_that_it_extends_below_its_folder(tmp_path: Path) -> None:
@@ -297,23 +284,6 @@ def test_files_of_a_secret_are_on_the_host() -> None:
         "-orchSecret /run/secrets/word\n    secrets: [word]\nsecrets:\n  word: {file: /srv/word}\n"
     )
     assert 'secret = { host_file = "/srv/word" }' in adopted({"compose.yaml": text}).text
-
-
-@pytest.mark.parametrize(
-    ("fields", "gpus"),
-    [
-        ("gpus: all", "all"), ("gpus: [{count: 2}]", [0, 1]), ("gpus: [{device_ids: ['3']}]", [3]),
-        ("deploy: {resources: {reservations: {devices: [{device_ids: ['2', '0']}]}}}", [2, 0]),
-        ("environment: {NVIDIA_VISIBLE_DEVICES: '2'}", [2]), ("runtime: nvidia", "all"), ("user: '1'", "all"),
-        ("gpus: [{device_ids: ['GPU-3a23c669']}]", None), ("environment: [NVIDIA_VISIBLE_DEVICES]", None),
-    ],
-)  # fmt: skip
-def test_gpus_of_a_service_are_those_of_its_host(fields: str, gpus: object) -> None:
-    words = "-transcoder -orchAddr a.example.net:1 -orchSecret /s -nvidia all"
-    text = f"services:\n  t:\n    image: livepeer/go-livepeer:v0.9.1\n    command: {words}\n    {fields}\n"
-    found = adopted({"compose.yaml": text})
-    assert tomllib.loads(found.text)["transcoders"]["t"].get("gpus") == gpus
-    assert ("# TODO gpus" in found.text) is (gpus is None)
 
 
 SECRET = "Vk7pQm2TzX"

@@ -16,7 +16,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.found.said import Said
+from fleetc.adopt.found.library import Said
 from fleetc.formatting import formatted
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity

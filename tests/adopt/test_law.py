@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from fleetc.adopt.adoption import adopt
-from fleetc.adopt.found.said import Said
+from fleetc.adopt.found.library import Said
 from fleetc.emit.tree import Tree, is_released
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.pipeline import compile_spec

@@ -69,30 +69,33 @@ SVD, TURBO, CAP = "image-to-video stabilityai/svd", "text-to-image stabilityai/s
     [
         ([], []),
         ([('"3390842 wei / megapixel"', '"3390842 wei / pixel"')],
-         [(f"aiModels {SVD}", "price: 3390842 wei / megapixel", "price: 3390842 wei / pixel")]),
+         [("aiModels", f"{SVD}: price: 3390842 wei / megapixel, warm: false",
+           f"{SVD}: price: 3390842 wei / pixel, warm: false")]),
         ([('id = "stabilityai/x4"', 'id = "stabilityai/x4"\nprice = "0.9 wei / pixel"')], []),
-        ([('id = "stabilityai/x4"', 'id = "stabilityai/x4"\nprice = "0.8 wei / pixel"')],
-         [("aiModels upscale stabilityai/x4", "price: 900000 wei / megapixel", "price: 0.8 wei / pixel")]),
         ([('{ use = "svd" }', '{ use = "svd", capacity = 2 }'),
           ('text-to-image = "5000 wei / pixel"', 'text-to-image = "6000 wei / pixel"')],
-         [(f"aiModels {SVD}", "capacity: (unset)", "capacity: 2"),
-          (f"{CAP} text-to-image default", "5000 wei / pixel", "6000 wei / pixel")]),
+         [("aiModels", f"{SVD}: price: 3390842 wei / megapixel, warm: false",
+           f"{SVD}: price: 3390842 wei / megapixel, warm: false, capacity: 2"),
+          (CAP, "text-to-image default: 5000 wei / pixel", "text-to-image default: 6000 wei / pixel")]),
         ([('text-to-image = "5000', 'upscale = "1200 wei / pixel", text-to-image = "5000')], []),
         ([('text-to-image = "5000', 'upscale = "1201 wei / pixel", text-to-image = "5000')],
-         [(f"{CAP} upscale default", "1200 wei / pixel", "1201 wei / pixel")]),
+         [(CAP, "upscale default: 1200 wei / pixel", "upscale default: 1201 wei / pixel")]),
         ([('text-to-image = "5000', 'sd-turbo = "1200 wei / pixel", text-to-image = "5000')],
-         [(f"{CAP} {TURBO}", "5000 wei / pixel", "1200 wei / pixel")]),
-        ([('{ use = "sd-turbo" }, ', "")],
-         [(f"aiModels {TURBO}", "price: 7 wei / pixel, warm: false", "not in the list")]),
-        ([('"sd-turbo"', '"@"'), ('use = "svd"', 'use = "sd-turbo"'), ('use = "@"', 'use = "svd"')],
-         [("aiModels order", f"{TURBO}, {SVD}, upscale stabilityai/x4", f"{SVD}, {TURBO}, upscale stabilityai/x4")]),
+         [(CAP, f"{TURBO}: 5000 wei / pixel", f"{TURBO}: 1200 wei / pixel")]),
+        ([('{ use = "sd-turbo" }, ', "")], [("aiModels", f"{TURBO}: price: 7 wei / pixel, warm: false", "(unset)")]),
     ],
 )  # fmt: skip
-def test_only_the_entry_and_the_field_that_differ_are_told(
+def test_only_the_entry_that_differs_is_told(
     changes: list[tuple[str, str]], expected: list[tuple[str, str, str]]
 ) -> None:
     """Without a price, a model has the base price; without a cap, that of `default` in its pipeline, else the base."""
-    assert [one for one in differences(FILES, *changes) if " " in one[0]] == expected
+    assert [one for one in differences(FILES, *changes) if one[0] in ("aiModels", CAP)] == expected
+
+
+def test_the_order_of_a_list_of_models_counts() -> None:
+    """GPUs are given to models in that order."""
+    changes = ('"sd-turbo"', '"@"'), ('use = "svd"', 'use = "sd-turbo"'), ('use = "@"', 'use = "svd"')
+    assert [one[0] for one in differences(FILES, *changes)] == ["aiModels"]
 
 
 def meaning(**texts: str) -> dict[str, object]:
@@ -118,7 +121,8 @@ def test_cap_takes_what_it_leaves_out_from_the_base_price(entry: dict[str, objec
     caps = json.dumps({"capabilities_prices": [{"pipeline": "llm", **entry}]})
     for base, cap in (("1200", price), ("0", without)):
         found = meaning(network="x", pixelsPerUnit="1e6", maxPricePerUnit=base, maxPricePerCapability=caps)
-        assert str(found[f"{CAP} llm default"]) == cap
+        caps_found = found[CAP]
+        assert isinstance(caps_found, dict) and str(caps_found["llm default"]) == cap
 
 
 @pytest.mark.parametrize(
@@ -128,9 +132,9 @@ def test_cap_takes_what_it_leaves_out_from_the_base_price(entry: dict[str, objec
 )  # fmt: skip
 def test_model_that_costs_nothing_is_sold_at_the_base_price(price: int | None, base: str, expected: str) -> None:
     text = json.dumps([{"pipeline": "llm", "model_id": "a/b", **({} if price is None else {"price_per_unit": price})}])
-    entry = meaning(network="x", pricePerUnit=base, pixelsPerUnit="1e6", aiModels=text)["aiModels llm a/b"]
-    assert isinstance(entry, dict) and str(entry["price"]) == expected
-    assert meaning(pricePerUnit=base, aiModels=text)["aiModels llm a/b"] == {"warm": False}
+    listed = meaning(network="x", pricePerUnit=base, pixelsPerUnit="1e6", aiModels=text)["aiModels"]
+    assert isinstance(listed, tuple) and str(listed[0]["llm a/b"]["price"]) == expected
+    assert meaning(pricePerUnit=base, aiModels=text)["aiModels"] == ({"llm a/b": {"warm": False}},)
 
 
 PUBLIC, HOOK = "https://arb1.arbitrum.io/rpc", "http://127.0.0.1:3004/auth"
@@ -143,7 +147,7 @@ ASKED = Reason(Why.ASKED, (("question", "x"),))
         (PUBLIC, PUBLIC, None, (SET, SET)),
         (PUBLIC, "https://elsewhere.example/rpc", None, ("arb1.arbitrum.io", "elsewhere.example")),
         (HOOK, f"{HOOK}2", None, ("127.0.0.1:3004", "another address there")),
-        ("http://a.example/x", "https://a.example/x", None, ("http://a.example", "https://a.example")),
+        ("http://a.example/x", "https://a.example/x", None, ("a.example", "another address there")),
         ("http://u:1/2@a.example/x", "http://u:1/3@a.example/x", None, ("an address", "another address there")),
         (PUBLIC, SET, None, (SET, SET)),
         (PUBLIC, SET, ASKED, ("arb1.arbitrum.io", "the address in its reference")),

@@ -68,7 +68,7 @@ def test_entries_become_models_with_what_they_say() -> None:
     assert "optimization_flags of maker/cold" in {entry.shown for entry in adopted.entries}
 
 
-def test_price_in_the_list_of_a_worker_is_told_and_offered_where_it_counts() -> None:
+def test_price_in_the_list_of_a_worker_is_told() -> None:
     text = json.dumps([model("sold", 999), model("open", 77), model("free", 0), model("silent")])
     other = json.dumps([model("sold", 4768371), model("silent")])
     adopted = of("-aiModels orch.json", "-aiModels worker.json", worker__json=text, orch__json=other)
@@ -78,22 +78,6 @@ def test_price_in_the_list_of_a_worker_is_told_and_offered_where_it_counts() -> 
     tables = tomllib.loads(adopted.text)["models"]
     assert tables["sold"]["price"] == "4768371 wei / pixel"
     assert "price" not in tables["open"]
-    assert [one.example for one in adopted.questions if one.kind is Ask.UNREAD_PRICE] == ['"77 wei / pixel"']
-
-
-def test_no_price_is_offered_for_one_gateway_alone() -> None:
-    lists = json.dumps([model("open", 77, gateway="0x2222222222222222222222222222222222222222")])
-    adopted = of("", "-aiModels worker.json", worker__json=lists)
-    assert "adopt-setting-unread" in {one.code for one in adopted.diagnostics}
-    assert ("models.open.price", "UNREAD_PRICE") not in asked(adopted)
-
-
-def test_models_of_its_workers_are_offered_to_an_orchestrator_without_a_list() -> None:
-    document = json.dumps([model("hot", warm=True), model("cold")])
-    adopted = of("", "-aiModels worker.json", worker__json=document)
-    (question,) = [one for one in adopted.questions if one.place[-1] == "models"]
-    assert question.example == '[{ use = "hot", warm = true }, { use = "cold" }]'
-    assert ("orch", "aiModels") in adopted.waiting
 
 
 def test_a_list_that_an_orchestrator_reads_too_has_prices_that_count_and_one_lost_token() -> None:

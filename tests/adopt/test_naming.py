@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
-from fleetc.adopt.found.said import Said
+from fleetc.adopt.found.library import Said
 from fleetc.toml.document import Source
 from tests.support import fleetc
 
@@ -49,16 +49,6 @@ def test_nodes_are_on_the_hosts_that_paths_name_and_are_called_otherwise(
     assert found.checked is not None
     assert "name-used-twice" not in {one.code for one in found.checked.diagnostics}
     assert set(nodes.values()) <= set(tomllib.loads(found.text)["hosts"])
-
-
-def test_several_folders_are_several_hosts(tmp_path: Path) -> None:
-    for host in ("fra-1", "fra-2"):
-        unit = tmp_path / host / "etc/systemd/system/livepeer.service"
-        unit.parent.mkdir(parents=True)
-        unit.write_text(UNIT)
-    done = fleetc("adopt", "fra-1", "fra-2", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert [one["host"] for one in tomllib.loads(done.stdout)["transcoders"].values()] == ["fra-1", "fra-2"]
 
 
 def test_a_node_that_no_source_starts_is_on_no_host(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A text of another form in the place of a spec, or in one, leads to the command that takes it."""
+"""A text of another form in the place of a spec leads to the command that takes it."""
 
 from __future__ import annotations
 
@@ -62,29 +62,8 @@ def test_spec_in_yaml_or_json_is_called_so(text: str, what: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("pasted", "what"),
-    [
-        (COMPOSE, "a Compose file"),
-        (COMMAND, "a command"),
-        (FLAGS, "a list of flags"),
-        (f"{CONFIG}\n", "a list of flags"),
-    ],
+    "wrong", ['name = "x', "name: x", "[hosts.x", "hello there", "{ a: 1 }", "- x", "x = [1,\n", "ht", COMPOSE]
 )
-@pytest.mark.parametrize("table", ["[hosts.studio]", "[gateways.gate]", ""])
-def test_piece_pasted_into_a_spec_is_one_error_beside_others(
-    pasted: str, what: str, table: str, tmp_path: Path
-) -> None:
-    text = DEMO.replace(table, f"{pasted}{table}", 1) if table else f"{DEMO}{pasted}"
-    (tmp_path / "fleet.toml").write_text(f"{text}\n[hosts.other]\naddress = nowhere\n")
-    shown = fleetc("check", cwd=tmp_path).stdout
-    line = text[: text.index(pasted)].count("\n") + 1
-    assert f"error[spec-in-other-form]: this is {what}, and a spec is TOML\n  --> fleet.toml:{line}:1\n" in shown
-    assert "move it to a file, such as start.sh, and run fleetc adopt start.sh" in shown
-    assert ("fleetc explain -orchestrator" in shown) == (pasted == FLAGS)
-    assert "nowhere is not a number" in shown and shown.endswith("\n2 errors\n")
-
-
-@pytest.mark.parametrize("wrong", ['name = "x', "name: x", "[hosts.x", "hello there", "{ a: 1 }", "- x", "x = [1,\n"])
 def test_error_of_toml_stays_one_where_nothing_starts_a_node(wrong: str, tmp_path: Path) -> None:
     (tmp_path / "fleet.toml").write_text(f"{DEMO}{wrong}\n")
     assert fleetc("check", cwd=tmp_path).stdout.startswith("error[toml-syntax]")
@@ -101,15 +80,3 @@ def test_command_of_a_node_in_place_of_a_file_leads_to_adopt(words: list[str], t
     done = fleetc(*words, cwd=tmp_path)
     assert done.returncode == 2 and "run fleetc adopt start.sh" in done.stderr
     assert [*tmp_path.iterdir()] == []
-
-
-@pytest.mark.parametrize("line", ['price = "1200 wei / pixel', "ht", "verbosity = 4 8", "x -y", "host: edge"])
-def test_a_line_of_a_spec_that_is_not_finished_stays_one(line: str, tmp_path: Path) -> None:
-    (tmp_path / "fleet.toml").write_text(f"{DEMO}{line}\n")
-    shown = fleetc("check", cwd=tmp_path).stdout
-    assert "error[toml-syntax]" in shown and "spec-in-other-form" not in shown
-
-
-def test_the_first_word_of_a_new_spec_is_no_command(tmp_path: Path) -> None:
-    (tmp_path / "fleet.toml").write_text("spe\n")
-    assert "error[toml-syntax]" in fleetc("check", cwd=tmp_path).stdout

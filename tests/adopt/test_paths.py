@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from fleetc.adopt import Adopted, Folders, Said, adopt
+from fleetc.adopt import Adopted, Said, adopt
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Mount, Process, Word
 from fleetc.adopt.node.paths import own_file, secret_file
@@ -19,9 +19,9 @@ BELOW = ".lpData/arbitrum-one-mainnet"
 DOCKER = "/var/lib/docker/volumes"
 
 
-def adopted(name: str, text: str, folders: Folders | None = None, env: str = "") -> Adopted:
+def adopted(name: str, text: str, said: Said | None = None, env: str = "") -> Adopted:
     """Adopt one source, with an environment file beside it."""
-    return adopt([Source(name, text), Source("lp/.env", env)], Said(folders=folders or Folders()))
+    return adopt([Source(name, text), Source("lp/.env", env)], said or Said())
 
 
 def places(found: Adopted) -> dict[str, str]:
@@ -72,19 +72,17 @@ def test_home_that_no_source_says_is_asked_for_and_no_path_of_it_is_in_the_spec(
         "data_dir": f"{data}{UNKNOWN}", "keystore": f"{data}/keystore{UNKNOWN}", "password": "/etc/pw",
     }  # fmt: skip
     assert '"~' not in asked.text and "# TODO data_dir = " in asked.text
-    answered = adopted(name, command, Folders(homes={"": "/home/lp"}))
+    answered = adopted(name, command, Said(homes={"": "/home/lp"}))
     assert places(answered)["data_dir"] == f"/home/lp/{BELOW}"
     assert tomllib.loads(answered.text)["hosts"]["host-1"]["node_user"] == "lp"
 
 
 def test_home_of_another_host_is_not_that_of_this_one() -> None:
     text = f"livepeer {SELLS} -ethPassword /etc/pw"
-    other, own = (adopted("start.sh", text, Folders(homes={host: "/home/lp"})) for host in ("other", "host-1"))
+    other, own = (adopted("start.sh", text, Said(homes={host: "/home/lp"})) for host in ("other", "host-1"))
     assert places(other)["data_dir"].startswith("? ~")
     assert places(own)["data_dir"] == f"/home/lp/{BELOW}"
-    named = adopt(
-        [Source("start.sh", text)], Said(hosts={"start.sh": "o"}, folders=Folders({"o": "/home/lp", "": "/"}))
-    )
+    named = adopt([Source("start.sh", text)], Said(hosts={"start.sh": "o"}, homes={"o": "/home/lp", "": "/"}))
     assert places(named)["data_dir"] == f"/home/lp/{BELOW}"
 
 
@@ -119,7 +117,7 @@ def test_volumes_of_docker_run_are_where_the_host_has_them(begin: str, volume: s
         ("'lp:/root/.lpData'", "name: farm", "COMPOSE_PROJECT_NAME=node", f"{DOCKER}/node_lp/_data"),
         ("'lp:/root/.lpData'", "volumes: {lp: {name: kept}}", "", f"{DOCKER}/kept/_data"),
         ("'lp:/root/.lpData'", "volumes: {lp: {external: true}}", "", f"{DOCKER}/lp/_data"),
-        ("'lp:/root/.lpData'", "volumes: {lp: {driver_opts: {type: none, o: bind, device: /mnt/lp}}}", "", "/mnt/lp"),
+        ("'lp:/root/.lpData'", "volumes: {lp: {driver_opts: {type: nfs, device: ':/lp'}}}", "", "? in a volume"),
         ("{type: volume, source: lp, target: /root/.lpData}", "name: farm", "", f"{DOCKER}/farm_lp/_data"),
         ("'lp:/root/.lpData'", "volumes: {lp: {driver: nfs}}", "", "? in a volume; docker volume inspect says where"),
     ],
@@ -130,7 +128,7 @@ def test_volumes_of_compose_are_where_the_host_has_them(volume: str, more: str, 
     )
     found = adopted("lp/compose.yaml", f"{service}\n    volumes: [{volume}]\n{more}", env=env)
     assert all(place.startswith(path) for place in places(found).values())
-    answer = Folders({"": "/home/lp"}, {"lp": "/srv/My-Node", "": "/x"})
+    answer = Said(homes={"": "/home/lp"}, directories={"lp": "/srv/My-Node", "": "/x"})
     known = adopted("lp/compose.yaml", f"{service}\n    volumes: [{volume}]\n{more}", answer, env)
     assert all(place.startswith("/") for place in places(known).values()) is ("nfs" not in more)
 

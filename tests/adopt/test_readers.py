@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-
 import pytest
 
-from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.found.said import Said
-from fleetc.pipeline import check_spec
+from fleetc.adopt.adoption import Adopted, adopt
+from fleetc.adopt.found.library import Said
 from fleetc.toml.document import Source
-from tests.adopt.support import answered, meanings
 
 
 def adopted(**texts: str) -> Adopted:
@@ -21,43 +17,6 @@ def adopted(**texts: str) -> Adopted:
 def codes(found: Adopted) -> list[str]:
     """The codes of all messages."""
     return [d.code for d in found.diagnostics]
-
-
-def test_words_behind_a_bare_word_are_reported_as_ignored() -> None:
-    found = adopted(start__sh="livepeer -gateway -reward false -monitor -orchAddr a:1")
-    (ignored,) = [d for d in found.diagnostics if d.code == "adopt-words-ignored"]
-    assert ignored.message.startswith("-reward takes no word behind it, so it is on")
-    assert "monitor" not in found.text
-
-
-def test_variable_that_nobody_reads_is_a_mistake() -> None:
-    found = adopted(a__sh="export LP_EXTRA=6\nlivepeer -gateway -orchAddr a.example.net:1 -v $LP_EXTRAS")
-    assert "adopt-flag-unknown" in codes(found)
-
-
-def test_word_that_may_be_the_rest_of_a_password_is_not_shown() -> None:
-    found = adopted(start__sh="livepeer -orchestrator -ethPassword correct horse-battery -v 6")
-    assert "horse" not in repr([d.message for d in found.diagnostics]) + repr([e.shown for e in found.entries])
-
-
-SECRET = "0123456789abcdefghijklmnopqrstuv"
-
-
-@pytest.mark.parametrize(
-    ("texts", "place"),
-    [
-        ({"a.service": "[Service]\nEnvironmentFile=/e/a.env\nExecStart=/bin/livepeer -transcoder -orchAddr a.b:1 "
-          "-orchSecret ${SECRET}\n", "a.env": f"# V=6\nSECRET={SECRET}\n"}, ("a.env", 2)),
-        ({"a.sh": f"SECRET={SECRET}\nlivepeer -transcoder -orchAddr a.b:1 -orchSecret $SECRET\n"}, ("a.sh", 1)),
-        ({"compose.yaml": "services:\n  t:\n    image: livepeer/go-livepeer\n    command: -transcoder -orchAddr a.b:1 "
-          "-orchSecret=${SECRET}\n", ".env": f"SECRET={SECRET}\n"}, (".env", 1)),
-    ],
-)  # fmt: skip
-def test_secret_is_told_where_its_value_stands(texts: dict[str, str], place: tuple[str, int]) -> None:
-    found = adopt([Source(name, text) for name, text in texts.items()])
-    (told,) = [one for one in located(found) if one.diagnostic.code == "adopt-secret-inline"]
-    assert (told.primary.file, told.primary.line, told.primary.hidden) == (*place, True)
-    assert "the variable SECRET" in told.diagnostic.message
 
 
 def test_account_with_a_wrong_checksum_is_asked() -> None:
@@ -111,64 +70,3 @@ def test_node_that_says_that_it_calls_no_reward_is_not_chosen_for_it(first: str,
     found = adopt(sources, Said(hosts={"a.sh": "a", "b.sh": "b"}))
     assert f'reward_by = "{caller}"' in found.text
     assert "TODO reward_by" not in found.text
-
-
-RUNNERS = """\
-services:
-  orchestrator:
-    image: livepeer/go-livepeer:v0.9.1
-    command:
-      - -orchestrator
-      - -useLiveRunners
-      - -serviceAddr=127.0.0.1:8935
-      - -httpAddr=0.0.0.0:8935
-      - -liveRunnerAddr=https://orchestrator:8935
-      - -orchSecret=${ORCH_SECRET:-word}
-      - -monitor=false
-MORE
-    volumes: ["/srv/runners.json:/config/runners.json:ro", "/srv/orch:/root/.lpData"]
-  echo:
-    image: registry.example.net/runner-example-echo
-    environment: {ORCHESTRATOR: "https://orchestrator:8935"}
-"""
-
-
-@pytest.mark.parametrize(
-    ("more", "wanted"),
-    [
-        ("      - -network=offchain\n", {}),
-        ("      - -network=offchain\n      - -liveRunnerConfig=/config/runners.json\n", {
-            "live_runner_config": "/srv/runners.json"
-        }),
-        (
-            "      - -network=arbitrum-one-mainnet\n      - -ethUrl=https://rpc.example.net\n"
-            "      - -ethAcctAddr=0x1111111111111111111111111111111111111111\n      - -ethPassword=/root/.lpData/word\n"
-            "      - -pricePerUnit=0\n      - -ticketEV=1000000000\n      - -maxFaceValue=4000000000000000\n",
-            {"wallet": "earner"},
-        ),
-    ],
-    ids=["dynamic", "static", "on a chain"],
-)  # fmt: skip
-def test_orchestrators_of_live_runners_compile_to_what_they_are(more: str, wanted: dict[str, str]) -> None:
-    found = adopted(compose__yaml=RUNNERS.replace("MORE\n", more).replace("Addr=127.0.0.1", "Addr=o.example.net"))
-    assert [(node.name, node.role) for node in found.nodes] == [("orchestrator", "orchestrator")]
-    text = answered(found.text)
-    checked = check_spec([Source("fleet.toml", text)])
-    assert checked.fleet is not None, (checked.diagnostics, text)
-    spec = checked.fleet.orchestrators["orchestrator"]
-    assert (spec.mode, spec.live_runners) == ("ai", True)
-    assert {key: getattr(spec, key) for key in wanted} == wanted
-    before, after = meanings(found, text, {"/root/.lpData/word": "word"})["orchestrator"]
-    reasons = found.nodes[0].reasons
-    assert {flag for flag in before.differences(after) if not reasons.get(flag)} == set()
-
-
-def test_a_service_that_is_an_orchestrator_is_reached_at_its_service_address() -> None:
-    image = "livepeer/go-livepeer:v0.9.1"
-    text = (
-        f"services:\n  o:\n    image: {image}\n"
-        "    command: -orchestrator -orchSecret ab -serviceAddr o.example.net:8935\n"
-        f"  t:\n    image: {image}\n    command: -transcoder -orchSecret ab -orchAddr HOST:8935\n"
-    )
-    found = adopted(compose__yaml=text.replace("HOST", "https://o"))
-    assert tomllib.loads(found.text)["transcoders"]["t"]["orchestrator"] == "o"

@@ -14,9 +14,8 @@ from fleetc import lower
 from fleetc.adopt.adoption import Adopted, adopt, located
 from fleetc.adopt.compare import compare
 from fleetc.adopt.found.ledger import Fate
-from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.library import Library, Said
 from fleetc.adopt.found.questions import Ask
-from fleetc.adopt.found.said import Said
 from fleetc.adopt.report.report import reported
 from fleetc.messages.forms import ReportFormat
 from fleetc.pipeline import check_spec

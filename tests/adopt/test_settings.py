@@ -37,7 +37,6 @@ GATEWAY = "livepeer -gateway -orchAddr o.example.net:8935"
         (f"{GATEWAY} -v", "adopt-value-invalid", "-v has no value, and the node stops at its start"),
         (f"{GATEWAY} -pixelsPerUnit 1 -ethUrl https://a.example", "adopt-network-missing", "-ethUrl does nothing"),
         (f"{GATEWAY} $MORE", "adopt-value-unknown", "no source says which flags ${MORE} stands for"),
-        (f"{GATEWAY} -region {'x' * 60_000}", "adopt-value-invalid", "more than 50000 characters, which no spec has"),
         ("livepeer -v 6 -monitor", "adopt-role-missing", "no flag says what this node is"),
         (f"{GATEWAY} -config /etc/x.conf", "adopt-file-missing", "the config file is none of the sources"),
     ],
@@ -97,13 +96,13 @@ def test_what_a_missing_file_may_set_is_unknown(kind: str) -> None:
     ("source", "known", "unknown"),
     [
         (f"docker run --env-file /etc/w.env -e LP_V=5 {IMAGE} {WORKER}", {"v"}, {"maxSessions", "ethUrl"}),
-        (f"livepeer -v 5 $OPTS {WORKER}", {"orchAddr", "orchSecret"}, {"v", "maxSessions"}),
+        (f"livepeer -v 5 $OPTS {WORKER}", {"config"}, {"v", "maxSessions"}),
         (f"docker run --env-file a.env {IMAGE} -gateway -network offchain -orchAddr o:1", {"ethUrl", "reward"}, {"v"}),
         (f"docker run --env-file a.env {IMAGE} -gateway -orchAddr o:1", {"orchAddr"}, {"v", "ethUrl", "network"}),
     ],
 )
 def test_what_nothing_else_can_set_is_known(source: str, known: set[str], unknown: set[str]) -> None:
-    """Flags in a variable win over those before them; a file over nothing that the command says."""
+    """Flags in a variable may set any again; a file none that the command has."""
     (node,) = adopted(("w.sh", source)).nodes
     assert known.isdisjoint(open_settings(node)) and unknown - {"ethUrl"} <= open_settings(node)
 
@@ -111,6 +110,7 @@ def test_what_nothing_else_can_set_is_known(source: str, known: set[str], unknow
 # ------------------------------------------------------------------------------------------------------------ GPUs
 
 RUN = f"docker run {{}} {IMAGE} {WORKER} -nvidia {{}}"
+SERVICE = f"services:\n  t:\n    image: {IMAGE}\n    command: {WORKER}"
 DEVICES = "deploy: {resources: {reservations: {devices: [{driver: nvidia, device_ids: ['2'], capabilities: [gpu]}]}}}"
 
 
@@ -125,7 +125,10 @@ DEVICES = "deploy: {resources: {reservations: {devices: [{driver: nvidia, device
         ("a.sh", RUN.format("--gpus 'device=2,capabilities=utility'", "all"), [2]),
         ("a.sh", RUN.format("--gpus 1", "all"), [0]),
         ("a.sh", RUN.format("--runtime nvidia -e NVIDIA_VISIBLE_DEVICES=2,3", "all"), [2, 3]),
-        ("compose.yaml", f"services:\n  t:\n    image: {IMAGE}\n    command: {WORKER} -nvidia 0\n    {DEVICES}\n", [2]),
+        ("compose.yaml", f"{SERVICE} -nvidia 0\n    {DEVICES}\n", [2]),
+        ("compose.yaml", f"{SERVICE} -nvidia all\n    gpus: [{{count: 2}}]\n", [0, 1]),
+        ("compose.yaml", f"{SERVICE} -nvidia all\n    runtime: nvidia\n", "all"),
+        ("compose.yaml", f"{SERVICE} -nvidia all\n    environment: [NVIDIA_VISIBLE_DEVICES]\n", None),
         ("a.sh", RUN.format("--gpus device=GPU-3a23c669", "all"), None),
         ("a.sh", RUN.format("-e NVIDIA_VISIBLE_DEVICES=GPU-3a23c669", "0"), None),
         ("a.sh", RUN.format("--gpus all", "$GPU"), None),

@@ -27,7 +27,7 @@ _OPEN = st.one_of(
         lambda parts: '"' + "".join(parts) + '"'
     ),
     st.sampled_from(["\\ ", "\\'", '\\"', "\\$", "\\\\", "\\#", "\\;", "\\\n", '"$%"']),
-    st.sampled_from([r"$'\t'", r"$'a\'b'", r"$'\x41\n'", r"$'\\\101'", '$"b c"', '""', "''"]),
+    st.sampled_from(['$"b c"', '""', "''"]),
 )  # fmt: skip
 _WORD = st.lists(_OPEN, min_size=1, max_size=4).map("".join)
 _TOKEN = st.one_of(_WORD, st.sampled_from(['"${L[@]}"', '-x="${A}"', "2>&1", "> /dev/null", "\\\n", "<<< b"]))
@@ -58,7 +58,7 @@ def test_words_and_heredocs_are_those_of_bash(
     (process,) = found.processes
     assert done.stderr == b""
     assert "\0".join([*(word.text for word in process.words), ""]) == (tmp_path / "words").read_text()
-    assert found.files[f"{tmp_path}/text"][0] == (tmp_path / "text").read_text()
+    assert [file.text for file in found.written] == [(tmp_path / "text").read_text()]
 
 
 # ------------------------------------------------------------------------------------------ what is read
@@ -88,8 +88,7 @@ def lines(found: Adopted, code: str) -> list[int]:
         ("NODE -v ${V:-6} -region '${R}'", "-v 6 -region ${R}"),
         ("A=-v; A+=' 6'\nNODE $A", "-v 6"),
         ("A=(-v 6)\nA+=(-monitor -region 'x y')\nNODE \"${A[@]}\"", "-v 6 -monitor -region x y"),
-        ("A='-v 6'; A+=(-monitor)\nNODE \"${A[@]}\" $A", "-v 6 -monitor ${A}"),
-        ("A=(x y)\nNODE -region ${A[1]} -v \"${A[*]}\"", "-region ${A[1]} -v x y"),
+        ("A=(x y)\nNODE -region ${A[1]} -v \"${A[*]}\"", "-region ${A[1]} -v ${A[*]}"),
         ("N=3\nNODE -v $((N+1)) -region $((1 / 0))", "-v $((N+1)) -region $((1 / 0))"),
         ("IP=$(curl -s ifconfig.me)\nNODE -serviceAddr $IP:8935 -v 6", "-serviceAddr $(curl -s ifconfig.me):8935 -v 6"),
         ("NODE -region <YOUR REGION> -v {{ level }} -j {1,2}", "-region <YOUR REGION> -v {{ level }} -j {1,2}"),
@@ -188,7 +187,7 @@ def test_container_of_a_node() -> None:
         ("bash <<< 'NODE'\necho 'NODE' | sudo bash -s\nbash <<EOF\n./livepeer $A\nEOF\nNODE", [1, 2, 3], ""),
         ("bash /opt/livepeer/x.sh\nNODE", [], ""),
         ("eval \"livepeer $A\"\necho a | xargs livepeer\ndocker exec -d x NODE\nNODE", [1, 2, 3], ""),
-        ("cat > x.conf <<EOF\nrun: NODE\nEOF\nNODE", [2], ""),
+        ("cat > x.conf <<EOF\nrun: NODE\nEOF\nNODE", [1], ""),
         ("if a; then cat > /etc/x.service <<EOF\n[Service]\nExecStart=NODE\nEOF\nfi\nNODE", [1], ""),
         ("bash -c 'if a; then NODE -v 1; fi; NODE'", [1], ""),
         ("NODE\n{% if a %}\nNODE\n{% endif %}", [1], None),
@@ -255,8 +254,9 @@ def test_node_in_a_text_within_a_script_has_its_place_there(text: str, user: str
     (process,) = found.processes
     assert (process.user, words(process)) == (user, "")
     place = process.words[-1].span
-    assert place.source == "start.sh"
-    assert "a.example.net:1" in text[place.start : place.end]
+    assert place.source.startswith("start.sh")
+    (source,) = (one.text for one in found.sources if one.name == place.source)
+    assert "a.example.net:1" in source[place.start : place.end]
     assert lines(found, LOST) == []
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.said import Said
+from fleetc.adopt.found.library import Library, Said
 from fleetc.adopt.read.sources import kind_of
 from fleetc.disk import adopting
 from fleetc.disk.adopting import read_source_files

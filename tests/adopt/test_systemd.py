@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.found.ledger import Fate
-from fleetc.adopt.found.said import Said
-from fleetc.disk.adopting import read_source_files
+from fleetc.adopt.found.library import Said
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
@@ -131,12 +128,10 @@ def test_a_node_behind_a_shell_a_script_or_docker_is_found(start: str, texts: di
     ("sources", "unused"),
     [
         ({"x.service.d/a.conf": "[Service]\nEnvironment=LP_V=6\n"}, {"x.service.d/a.conf"}),
-        ({"multi-user.target.wants/x.service": ""}, {"multi-user.target.wants/x.service"}),
         ({"other.service": "[Service]\nExecStart=/bin/prometheus\n"}, {"other.service"}),
         ({"w.service.d/b.conf": "[Service]\nUser=lp\n"}, set()),
-        ({"multi-user.target.wants/w.service": ""}, set()),
     ],
-)  # fmt: skip
+)
 def test_parts_without_a_unit_and_other_programs_are_not_used(sources: dict[str, str], unused: set[str]) -> None:
     found = adopted({"w.service": f"[Service]\nExecStart={NODE}\n", **sources})
     assert len(found.nodes) == 1 and set(found.unused) == unused
@@ -152,29 +147,16 @@ ENV = {
     f"etc/{name}.env": f"ORCH=https://{name}.example.net:8935\nCLI=593{at}\nHTTP=993{at}\nRTMP=193{at}\n"
     for at, name in enumerate(("eu", "us"))
 }
-LINKS = {f"units/multi-user.target.wants/livepeer@{name}.service": "" for name in ("eu", "us")}
-INSTANCES = {
-    "links": LINKS,
-    "links that were read": dict.fromkeys(LINKS, TEMPLATE),
-    "drop-ins": {f"units/livepeer@{name}.service.d/o.conf": "[Service]\nNice=1\n" for name in ("eu", "us")},
-    "copies": {f"units/livepeer@{name}.service": TEMPLATE for name in ("eu", "us")},
-}
 
 
-def gateways(texts: dict[str, str]) -> dict[str, Any]:
-    found = adopted({"units/livepeer@.service": TEMPLATE, **texts, **ENV})
-    assert found.text, found.diagnostics
-    tables: dict[str, Any] = tomllib.loads(found.text)["gateways"]
-    return tables
-
-
-@pytest.mark.parametrize("case", INSTANCES)
-def test_each_instance_that_a_file_names_is_a_node(case: str) -> None:
-    tables = gateways(INSTANCES[case])
+def test_each_copy_of_a_template_is_a_node_with_its_drop_in() -> None:
+    copies = {f"units/livepeer@{name}.service": TEMPLATE for name in ("eu", "us")}
+    drop_in = {"units/livepeer@us.service.d/20.conf": "[Service]\nEnvironment=C_DIR=us\n"}
+    tables = tomllib.loads(adopted({**copies, **drop_in, **ENV}).text)["gateways"]
     assert {name: table["orchestrators"] for name, table in tables.items()} == {
         name: [f"https://{name}.example.net:8935"] for name in ("eu", "us")
     }
-    assert tables["us"]["rtmp"] == "127.0.0.1:1931"
+    assert tables["us"]["rtmp"] == "127.0.0.1:1931" and tables["us"]["environment"] == {"C_DIR": "us"}
 
 
 @pytest.mark.parametrize("texts", [{}, {"up.sh": "#!/bin/sh\nsystemctl enable --now livepeer@eu\n"}])
@@ -185,32 +167,8 @@ def test_a_template_without_an_instance_is_told_what_to_name(texts: dict[str, st
     assert not found.processes
 
 
-def test_a_drop_in_of_an_instance_counts_for_it_alone_and_replaces_one_of_the_template() -> None:
-    tables = gateways({
-        **LINKS, "units/livepeer@.service.d/10.conf": "[Service]\nEnvironment=A_DIR=all\n",
-        "units/livepeer@.service.d/20.conf": "[Service]\nEnvironment=B_DIR=all\n",
-        "units/livepeer@us.service.d/20.conf": "[Service]\nEnvironment=C_DIR=us\n",
-    })  # fmt: skip
-    assert tables["eu"]["environment"] == {"A_DIR": "all", "B_DIR": "all"}
-    assert tables["us"]["environment"] == {"A_DIR": "all", "C_DIR": "us"}
-
-
 def test_specifiers_of_the_name_and_no_others_are_filled_in() -> None:
     text = "[Service]\nExecStart=livepeer -gateway -orchAddr a.example.net -dataDir /d/%p/%i/%I/%N -region %H%%\n"
-    (node,) = adopted({"x/gate@.service": text, "x/a.wants/gate@a-b\\x2dc.service": ""}).nodes
+    (node,) = adopted({"x/gate@a-b\\x2dc.service": text}).nodes
     assert node.text("dataDir") == "/d/gate/a-b\\x2dc/a/b-c/gate@a-b\\x2dc"
     assert node.word("region").holes == ("%H",)
-
-
-def test_a_link_of_a_folder_counts_by_its_name_and_is_not_followed(tmp_path: Path) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("livepeer -orchestrator -orchSecret word\n")
-    folder = tmp_path / "units"
-    (folder / "multi-user.target.wants").mkdir(parents=True)
-    (folder / "livepeer@.service").write_text(TEMPLATE)
-    (folder / "multi-user.target.wants/livepeer@eu.service").symlink_to(secret)
-    (folder / "other.service").symlink_to(secret)
-    (folder / "loop").symlink_to(folder)
-    sources = read_source_files(str(folder)).sources
-    assert sorted(source.text for source in sources) == ["", TEMPLATE]
-    assert [node.name for node in adopt([*sources, *(Source(*one) for one in ENV.items())]).nodes] == ["eu"]

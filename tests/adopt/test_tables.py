@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from fleetc.adopt.adoption import Adopted, adopt, located
+from fleetc.adopt.adoption import Adopted, adopt
 from fleetc.adopt.found.ledger import Fate
+from fleetc.adopt.found.library import Said
 from fleetc.adopt.found.questions import Ask, Reason, Why
-from fleetc.adopt.found.said import Said
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 
@@ -320,27 +320,6 @@ def test_worker_without_a_secret_gets_that_of_its_orchestrator() -> None:
     assert asked(fleet("", ""))["secret"] is Ask.SECRET_OF_ORCHESTRATOR
 
 
-@pytest.mark.parametrize(
-    ("orchestrator", "worker", "warned"),
-    [
-        ("-orchSecret one-secret-a", "-orchSecret one-secret-b", True),
-        ("-orchSecret one-secret-a", "-orchSecret one-secret-a", False),
-        ("", "-orchSecret one-secret-b", True),
-        ("-orchSecret one-secret-a", '-orchSecret "$S"', False),
-        ("-orchSecret one-secret-a", '-orchSecret "$(cat /etc/lp/s)"', False),
-        ("-orchSecret /etc/lp/s", "-orchSecret one-secret-b", False),
-    ],
-)
-def test_worker_with_another_secret_than_its_orchestrator_is_said_without_values(
-    orchestrator: str, worker: str, warned: bool
-) -> None:
-    found = fleet(orchestrator, worker)
-    differ = [one for one in located(found) if one.diagnostic.code == "adopt-secrets-differ"]
-    assert len(differ) == warned
-    assert all(one.primary.hidden for one in differ)
-    assert "one-secret" not in found.text + "".join(one.diagnostic.message for one in differ)
-
-
 # ------------------------------------------------------------------------------------------------------------ wallets
 
 
@@ -373,11 +352,6 @@ def test_nodes_without_an_account_share_a_wallet_only_with_their_keys() -> None:
 def test_command_that_shows_a_deposit_reaches_the_node(run: str, command: str) -> None:
     """A node in a container listens on the loopback of that."""
     assert adopted(f"{BUYER} -cliAddr 127.0.0.1:7000".replace("livepeer", run, 1)).text.count(command) == 2
-
-
-# --------------------------------------------------------------------------------------------------------------- GPUs
-
-DEVICES = "{resources: {reservations: {devices: [{driver: nvidia, device_ids: ['2'], capabilities: [gpu]}]}}}"
 
 
 # ---------------------------------------------------------------------------------------------------------- variables

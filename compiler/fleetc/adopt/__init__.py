@@ -6,17 +6,16 @@ account of every word of the sources. This is the only door: `found/` has the va
 """
 
 from fleetc.adopt.adoption import Adopted, adopt, located
-from fleetc.adopt.found.said import Folders, Said
+from fleetc.adopt.found.library import Said
 from fleetc.adopt.node.paths import plain_path
 from fleetc.adopt.read.on_host import OnHost, SenselessAnswerError
 from fleetc.adopt.read.pasted import instead_of_toml
-from fleetc.adopt.report.report import reported
-from fleetc.adopt.report.screen import screen
+from fleetc.adopt.report.report import reported, screen
 from fleetc.adopt.report.takeover import Takeover, as_text, take_over
 from fleetc.adopt.tables.answers import WrongAnswerError
 from fleetc.adopt.tables.assemble import UnknownNodeError
 
 __all__ = [
-    "Adopted", "Folders", "OnHost", "Said", "SenselessAnswerError", "Takeover", "UnknownNodeError", "WrongAnswerError",
+    "Adopted", "OnHost", "Said", "SenselessAnswerError", "Takeover", "UnknownNodeError", "WrongAnswerError",
     "adopt", "as_text", "instead_of_toml", "located", "plain_path", "reported", "screen", "take_over",
 ]  # fmt: skip

@@ -12,21 +12,20 @@ from dataclasses import dataclass, field
 from fleetc import lower
 from fleetc.adopt.compare import Comparison, compare
 from fleetc.adopt.found.ledger import Entry, Fate, InClear, Ledger
-from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.library import Library, Said
 from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Difference, Question
-from fleetc.adopt.found.said import Said
-from fleetc.adopt.node import secrets
 from fleetc.adopt.node.settings import Running
 from fleetc.adopt.read.on_host import OnHost, observed
 from fleetc.adopt.read.sources import read_sources
-from fleetc.adopt.tables.answers import Exemplary, answer, ask_refused, exemplary
+from fleetc.adopt.tables.answers import answer, ask_refused, exemplary
 from fleetc.adopt.tables.assemble import assemble, chosen
 from fleetc.adopt.tables.session import Session, written
 from fleetc.adopt.tables.stacks import stack_differences
 from fleetc.blueprint.blueprint import Blueprint
+from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
-from fleetc.messages.locate import Located, Place, locate
+from fleetc.messages.locate import Located, locate
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Span, has_errors
 from fleetc.text import leaks
@@ -43,7 +42,7 @@ class Adopted:
 
     `compared` counts settings, with the `variables` of avatar stacks, and `stacks` these stacks. `waiting` are
     settings, by node, that could not be compared because an answer is missing. `unused` are sources without a trace in
-    the spec, `elsewhere` messages, by code and place, whose fact a question or a secret says too.
+    the spec.
     """
 
     sources: tuple[Source, ...]
@@ -63,7 +62,6 @@ class Adopted:
     in_clear: tuple[InClear, ...] = ()
     stacks: int = 0
     unused: tuple[str, ...] = ()
-    elsewhere: frozenset[tuple[str, Span]] = frozenset()
 
     @property
     def complete(self) -> bool:
@@ -95,24 +93,23 @@ def adopt(sources: Sequence[Source], said: Said | None = None, on_hosts: Mapping
         _nothing_found(named, known, ledger)
     assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, said)
     if assembled is None or has_errors(ledger.findings):
-        return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes))
+        return Adopted(tuple(sources), "", ledger.findings, tuple(ledger.entries), tuple(processes))
     answered = answer(assembled, said.answers)
-    session.note_repeated_secrets()
     unused = _account_for_files(sources, library, ledger)
     text = written(assembled)
     checked = check_spec([Source("fleet.toml", text)])
     if ask_refused(assembled, checked.diagnostics, answered):
         text = written(assembled)
     examples = exemplary(assembled) if assembled.questions else None
-    blueprint, asked = _lowered(checked, examples)
+    blueprint = _lowered(checked, examples)
+    asked = checked.fleet is None
     of_nodes = compare(assembled.nodes, blueprint, library, asked) if blueprint is not None else Comparison()
     of_stacks = stack_differences(assembled.stacks, assembled.tables.get("avatars", {}), blueprint)
     return Adopted(
-        (*sources, *library.written.values()), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
+        tuple(library.sources.values()), text, ledger.findings, tuple(ledger.entries), tuple(processes),
         tuple(assembled.nodes), assembled.questions, checked, blueprint, library,
         (*of_nodes.differences, *filter(None, of_stacks)), of_nodes.compared + len(of_stacks), len(of_stacks),
         of_nodes.waiting, tuple(ledger.in_clear), len(assembled.tables.get("avatars", {})), unused,
-        frozenset(ledger.elsewhere),
     )  # fmt: skip
 
 
@@ -128,17 +125,15 @@ def _nothing_found(sources: Sequence[Source], others: Collection[str], ledger: L
     )  # fmt: skip
 
 
-def _lowered(checked: Checked, examples: Exemplary | None) -> tuple[Blueprint | None, frozenset[tuple[str, ...]]]:
-    """What the spec compiles to, or with examples for answers, and where these stand; else what rules refuse of it."""
-    nowhere = frozenset[tuple[str, ...]]()
+def _lowered(checked: Checked, examples: Fleet | None) -> Blueprint | None:
+    """What the spec compiles to, or with examples for answers; else what rules refuse of it."""
     if checked.fleet is not None:
-        return lower.lower(checked.fleet), nowhere
+        return lower.lower(checked.fleet)
     sound = read_fleet(checked.document)[0] if checked.document is not None else None  # even where rules refuse it
-    for fleet, places in (*([(examples.fleet, examples.places)] if examples else []), (sound, nowhere)):
-        if fleet is not None:
-            with suppress(ValueError):  # it needs what a rule refuses
-                return lower.lower(fleet), places
-    return None, nowhere
+    for fleet in filter(None, (examples, sound)):
+        with suppress(ValueError):  # it needs what a rule refuses
+            return lower.lower(fleet)
+    return None
 
 
 def _account_for_files(sources: Sequence[Source], library: Library, ledger: Ledger) -> tuple[str, ...]:
@@ -158,12 +153,6 @@ def _account_for_files(sources: Sequence[Source], library: Library, ledger: Ledg
 
 
 def located(adopted: Adopted) -> list[Located]:
-    """The diagnostics with their lines; a line is only shown where each of its words may be."""
-    return [
-        item._replace(primary=_shown(item.primary), related=tuple(map(_shown, item.related)))
-        for item in locate(adopted.diagnostics, adopted.sources, None)
-    ]
-
-
-def _shown(place: Place) -> Place:
-    return place._replace(hidden=place.hidden or not secrets.line(place.text))
+    """The diagnostics with their lines, whose text is never shown: it may have a secret."""
+    items = locate(adopted.diagnostics, adopted.sources, None)
+    return [item._replace(primary=item.primary._replace(hidden=True)) for item in items]

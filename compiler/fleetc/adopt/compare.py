@@ -1,34 +1,26 @@
 """The round trip: what each process does today against what the compiled spec makes of it.
 
 In: the adopted processes and the blueprint of their spec. Out: settings that differ, with both values and why. Where
-examples stand for answers, what follows from them is left out, and listed.
+examples stand for answers, settings that are asked for are left out, and listed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.questions import Difference, Reason, Why
-from fleetc.adopt.node.flags import BY_VARIABLE
-from fleetc.adopt.node.meaning import TOKENS, comparable, compare_addresses, fill_caps, list_of, of_process, of_service
+from fleetc.adopt.node.meaning import TOKENS, compare_addresses, fill_caps, of_process, of_service
 from fleetc.adopt.node.settings import ADDRESSES, Running, open_settings
-from fleetc.blueprint.blueprint import Blueprint, Service
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.language.rows import READERS
 from fleetc.lower.common import GPU_ORDER
-from fleetc.places.diagnostic import Path
-from fleetc.places.origin import Origin
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
 
 _MOST = 120
 """Characters of a value."""
-_FOLLOWS = {
-    "ethKeystorePath": ("dataDir",), "aiModelsDir": ("dataDir", "aiModels"), "httpAddr": ("serviceAddr",),
-    "httpIngest": ("httpAddr", "authWebhookUrl"),
-}  # fmt: skip
-"""Settings whose default the node makes of others."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +32,8 @@ class Comparison:
     waiting: tuple[tuple[str, str], ...] = ()
 
 
-def compare(
-    nodes: list[Running], blueprint: Blueprint, library: Library, examples: Collection[tuple[str, ...]] = ()
-) -> Comparison:
-    """Compare nodes with those of the same name. At the places `examples`, a value stands for an answer."""
+def compare(nodes: list[Running], blueprint: Blueprint, library: Library, exemplary: bool = False) -> Comparison:
+    """Compare nodes with those of the same name. In an `exemplary` fleet, examples stand for answers."""
     services = {service.name: service for host in blueprint.hosts for service in host.services}
     differences: list[Difference] = []
     waiting: list[tuple[str, str]] = []
@@ -59,7 +49,7 @@ def compare(
         after[GPU_ORDER] = {variable.name: variable.value for variable in service.variables}.get(GPU_ORDER, "")
         if node.role == "gateway":
             fill_caps(before, after)
-        unanswered = _open_flags(node, service, frozenset(examples)) if examples else frozenset[str]()
+        unanswered = {flag for flag, reason in node.reasons.items() if exemplary and reason.asked}
         unread = open_settings(node)
         for flag in _flags_of(node, before, after):
             if flag != TOKENS and flag.partition(" ")[0] in unanswered:
@@ -75,13 +65,12 @@ def compare(
 def _flags_of(node: Running, before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
     """What of the settings of both sides a node reads, in order."""
     readers = READERS[node.table]
-    flags = [flag for flag in sorted({*before, *after}) if comparable(flag, before, after)]
-    return [flag for flag in flags if list_of(flag) not in FLAGS or readers & FLAGS[list_of(flag)].roles]
+    return [flag for flag in sorted({*before, *after}) if flag not in FLAGS or readers & FLAGS[flag].roles]
 
 
 def _reason_of(node: Running, flag: str, unread: bool) -> Reason | None:
-    """Why a setting changes, as adopting has noted it; entries of a list have the reason of the list."""
-    reason = node.reasons.get(flag) or node.reasons.get(list_of(flag))
+    """Why a setting changes, as adopting has noted it."""
+    reason = node.reasons.get(flag)
     if unread:
         return Reason(Why.UNKNOWN, (("file", " or ".join(dict.fromkeys(one.shown for one in node.unread))),))
     return None if reason is not None and reason.why is Why.REFERENCE and flag in ADDRESSES else reason
@@ -90,47 +79,23 @@ def _reason_of(node: Running, flag: str, unread: bool) -> Reason | None:
 def _difference(
     node: str, flag: str, before: Mapping[str, object], after: Mapping[str, object], reason: Reason | None
 ) -> Difference:
-    """A setting that differs; of an entry only what differs of it."""
-    today, compiled = before.get(flag), after.get(flag)
-    if isinstance(today, Mapping) and isinstance(compiled, Mapping):
-        keys = [key for key in dict.fromkeys((*today, *compiled)) if today.get(key) != compiled.get(key)]
-        today, compiled = ({key: one.get(key) for key in keys} for one in (today, compiled))
-    entry = list_of(flag) != flag
-    values = [
-        "not in the list" if entry and value is None else shown(value, None if entry else _MOST)
-        for value in (today, compiled)
-    ]
-    made = Difference(node, leaks.shown(flag), values[0], values[1], reason)
-    return Difference(node, made.flag, "(unknown)", values[1], reason) if made.unknown else made
+    """A setting that differs; of a list only what differs of it."""
+    pair = before.get(flag), after.get(flag)
+    listed = all(isinstance(value, Mapping | tuple) for value in pair)
+    today, compiled = (shown(value, None if listed else _MOST) for value in _apart(*pair))
+    made = Difference(node, leaks.shown(flag), today, compiled, reason)
+    return Difference(node, made.flag, "(unknown)", compiled, reason) if made.unknown else made
 
 
-def _open_flags(node: Running, service: Service, examples: frozenset[tuple[str, ...]]) -> frozenset[str]:
-    """The settings that wait for an answer: those that are asked for, or that follow from places with examples."""
-    origins = _origins(service)
-    flags = {flag for flag, origin in origins if any(_within(path, examples) for path in origin.paths)}
-    flags |= {flag for flag, reason in node.reasons.items() if reason.asked}
-    given = {flag for flag, _ in origins}
-    for flag, others in _FOLLOWS.items():
-        if flag not in given and not flags.isdisjoint(others):
-            flags.add(flag)
-    return frozenset(flags)
-
-
-def _origins(service: Service) -> list[tuple[str, Origin]]:
-    """The settings that a node is given, each with where it comes from; a file has several origins."""
-    origins = [(argument.flag, argument.origin) for argument in service.arguments]
-    origins += [(BY_VARIABLE.get(one.name, ""), one.origin) for one in service.variables]
-    origins += [(BY_VARIABLE.get(one.name, ""), one.origin) for one in service.secrets]
-    flag_of = {argument.value: argument.flag for argument in service.arguments}
-    for file in service.files:
-        flag = flag_of.get(f"{service.directory}/{file.name}", "")
-        origins += [(flag, origin) for origin in (file.origin, *file.places.values())]
-    return origins
-
-
-def _within(path: Path, places: frozenset[tuple[str, ...]]) -> bool:
-    words = tuple(map(str, path))
-    return any(words[:length] in places for length in range(1, len(words) + 1))
+def _apart(one: object, other: object) -> tuple[object, object]:
+    """Of two lists the entries that only one has, of two mappings the keys that differ; other values as they are."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        apart = tuple(item for item in one if item not in other), tuple(item for item in other if item not in one)
+        return apart if any(apart) else (one, other)  # which differ in their order
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        keys = [key for key in dict.fromkeys((*one, *other)) if one.get(key) != other.get(key)]
+        return {key: one.get(key) for key in keys}, {key: other.get(key) for key in keys}
+    return one, other
 
 
 def shown(value: object, most: int | None = _MOST) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fleetc.cli.shared.asked_hosts import read_hosts, senseless
-from fleetc.cli.shared.host_folders import Directories, Homes, NodeHosts, addresses_of, folders_of, refuse_unknown
+from fleetc.cli.shared.host_folders import Directories, Homes, NodeHosts, folders_of, refuse_unknown
 from fleetc.cli.shared.output import PROBLEMS, coloured, message, print_located, wrong_usage
 from fleetc.cli.shared.paging import put, tell
 from fleetc.messages.forms import ReportFormat
@@ -100,8 +100,8 @@ def adopt(
     texts, said = _read(sources or [])
     on_hosts = read_hosts(hosts or [], yes)
     said = replace(
-        said, addresses={**said.addresses, **addresses_of(node_hosts)}, only=only or [], role=role, folders=folders,
-        answers=answers or [],
+        folders, hosts=said.hosts, listed=said.listed, addresses={**said.addresses, **folders.addresses},
+        only=only or [], role=role, answers=answers or [],
     )  # fmt: skip
     try:
         adopted = adopt_sources(texts, said, on_hosts)
@@ -111,7 +111,7 @@ def adopt(
         wrong_usage(f"--host: {problem}")
     except WrongAnswerError as problem:
         wrong_usage(f"--set: {problem}")
-    refuse_unknown(folders, adopted)
+    refuse_unknown(said, adopted)
     messages = located(adopted)
     if report is not None or not adopted.text:
         print_located(messages, coloured(None, sys.stderr))

@@ -28,8 +28,8 @@ _TEXTS = frozenset(
     {".sh", ".bash", ".service", ".conf", ".env", ".json", ".yaml", ".yml", ".ini", ".flags", ".txt", ".bat", ".j2", ""}
 )
 _OF_TREE = ("hosts/", "ansible/host_vars/", "ansible/inventory.json")
-_PART = re.compile(r"(?:\bfile|\bpath|(?m:^)[ \t]*-)[ \t]*:?[ \t]+[\"']?([^\s\"',{}\[\]#:]+\.ya?ml)(?=[\s\"',}\]]|$)")
-"""A file that a Compose file extends or includes."""
+_PART = re.compile(r"\bfile[ \t]*:[ \t]+[\"']?([^\s\"',{}\[\]#:]+\.ya?ml)(?=[\s\"',}\]]|$)")
+"""A file that a Compose file extends."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ def read_source_files(name: str) -> Files:
         if tree and not file.relative_to(path).as_posix().startswith(_OF_TREE):
             continue
         try:
-            source = Source(answer_name(file), "") if file.is_symlink() else _read(file)  # a link counts by its name
+            source = _read(file)
         except FilesError as problem:
             files.passed.append((str(file), problem.message))  # not named by the user
             continue
@@ -71,7 +71,7 @@ def read_source_files(name: str) -> Files:
 
 
 def _read_parts(path: Path, files: Files) -> None:
-    """Read the files that a named Compose file extends or includes, below its folder."""
+    """Read the files that a named Compose file extends, below its folder."""
     above = path.parent.resolve()
     for source in files.sources if path.suffix in (".yml", ".yaml") else ():
         for found in _PART.finditer(source.text):
@@ -100,9 +100,8 @@ def _walk(path: Path, files: Files, depth: int) -> Iterator[Path]:
     """The likely files below a directory."""
     for entry in sorted(path.iterdir()):
         if entry.is_symlink():
-            if entry.suffix == ".service" and path.suffix in (".wants", ".requires"):
-                yield entry  # its name shows that a unit is started
-        elif entry.is_dir():
+            continue
+        if entry.is_dir():
             if _is_compiled(entry):
                 why = "fleetc compiled it from a spec; name it as a source to adopt it"
                 files.passed.append((str(entry), why))

@@ -5,7 +5,6 @@ In: places of sources. Out: `Ledger`, which every reader and builder keeps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -45,75 +44,60 @@ class Entry:
 
 
 class InClear(NamedTuple):
-    """A secret that stands in a source: the variable that the spec has for it, where it stands, and what is special.
+    """A secret that stands in a source: the variable that the spec has for it, and where it stands.
 
     `keeper` is the host that keeps the value to itself; "" where the value stands in the source.
     """
 
     variable: str
     span: Span
-    hint: str = ""
     keeper: str = ""
 
 
 @dataclass
 class Ledger:
-    """What readers and builders leave beside their values: the account, and what people must know.
+    """What readers and builders leave beside their values: the account, and what people must know."""
 
-    `elsewhere` are messages, by code and place, whose fact a question, a change or the list of `in_clear` says too.
-    """
-
-    entries: list[Entry] = field(default_factory=list)
-    findings: list[Diagnostic] = field(default_factory=list)
+    entries: dict[Entry, None] = field(default_factory=dict)
     in_clear: list[InClear] = field(default_factory=list)
-    elsewhere: set[tuple[str, Span]] = field(default_factory=set)
-    _said: set[tuple[str, Span, str]] = field(default_factory=set)
-    _noted: set[Entry] = field(default_factory=set)
+    _findings: dict[tuple[str, Span, str], Diagnostic] = field(default_factory=dict)
+
+    @property
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """What people must know, each once."""
+        return tuple(self._findings.values())
 
     def note(self, span: Span, shown: str, fate: Fate, words: str, code: str = "") -> None:
         """Account for something, once."""
-        entry = Entry(span, shown, fate, words, code)
-        known = len(self._noted)
-        self._noted.add(entry)
-        if len(self._noted) > known:  # hashed once: there are as many entries as words
-            self.entries.append(entry)
+        self.entries[Entry(span, shown, fate, words, code)] = None
 
-    def take(self, other: Ledger, move: Callable[[Span], Span] = lambda span: span) -> None:
-        """All of another account within this one, at the places that it has here."""
-        for entry in other.entries:
-            self.note(move(entry.span), entry.shown, entry.fate, entry.words, entry.code)
-        for finding in other.findings:
-            span = finding.primary.place
-            assert isinstance(span, Span)  # noqa: S101  # readers of sources have no other places
-            self._add(finding.code, finding.severity, move(span), finding.message, finding.help)
-        self.in_clear += (secret._replace(span=move(secret.span)) for secret in other.in_clear)
-        self.elsewhere |= {(code, move(span)) for code, span in other.elsewhere}
+    def take(self, other: Ledger) -> None:
+        """All of another account within this one."""
+        self.entries |= other.entries
+        self._findings |= other._findings
+        self.in_clear += other.in_clear
 
-    def mistake(self, code: str, span: Span, shown: str, message: str, help: str, elsewhere: bool = False) -> None:
+    def mistake(self, code: str, span: Span, shown: str, message: str, help: str) -> None:
         """A mistake that the node makes today: a warning, and a line of the account."""
         self.note(span, shown, Fate.MISTAKE, message, code)
-        self.warn(code, span, message, help, elsewhere)
+        self.warn(code, span, message, help)
 
     def not_followed(self, span: Span, what: str) -> None:
         """Something that may start a node, and that fleetc does not follow."""
         self.note(span, "livepeer", Fate.DROPPED, what, "adopt-branch-not-followed")
         self.warn("adopt-branch-not-followed", span, f"fleetc does not follow {what}", TWO_WAYS)
 
-    def warn(self, code: str, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
-        """Something that people must look at; `elsewhere` if a question or a change says it too."""
-        self._add(code, Severity.WARNING, span, message, help, elsewhere)
+    def warn(self, code: str, span: Span, message: str, help: str) -> None:
+        """Something that people must look at."""
+        self._add(code, Severity.WARNING, span, message, help)
 
     def refuse(self, code: str, span: Span, message: str, help: str) -> None:
         """Something for which no spec can be written."""
         self._add(code, Severity.ERROR, span, message, help)
 
-    def remark(self, code: str, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
-        """Something worth knowing; `elsewhere` if a question or a change says it too."""
-        self._add(code, Severity.NOTE, span, message, help, elsewhere)
+    def remark(self, code: str, span: Span, message: str, help: str) -> None:
+        """Something worth knowing."""
+        self._add(code, Severity.NOTE, span, message, help)
 
-    def _add(self, code: str, severity: Severity, span: Span, message: str, help: str, elsewhere: bool = False) -> None:
-        if elsewhere:
-            self.elsewhere.add((code, span))
-        if (code, span, message) not in self._said:
-            self._said.add((code, span, message))
-            self.findings.append(Diagnostic(code, severity, message, Label(span), help=help))
+    def _add(self, code: str, severity: Severity, span: Span, message: str, help: str) -> None:
+        self._findings.setdefault((code, span, message), Diagnostic(code, severity, message, Label(span), help=help))

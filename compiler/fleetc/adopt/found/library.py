@@ -1,4 +1,4 @@
-"""The texts that processes refer to, among the sources: config files, environment files, lists of models and prices.
+"""What people give: sources, among which processes find the files that they refer to, and what is `Said` beside them.
 
 In: sources by name. Out: the one that a path of a process means. Nothing is read from a disk here: a path in a source
 opens no file.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
@@ -23,19 +23,54 @@ _USE = re.compile(
 """A variable in a text: `$NAME`, `${NAME...}`, and the one that a secret of Compose is."""
 
 
+FLEET_NAME = "adopted"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What people say of sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which
+    processes count, `role` what a process is that does not say it. `listed` are sources that nobody named, but their
+    folder or another source. `answers` are values for places of the spec.
+
+    `homes` and `directories` say whose home `~` is and where the folder of the sources is, by host, or "" for all; a
+    directory may also be that of one source, by the folder of that. `nodes` are those of which no file says the host,
+    by name, with their hosts; "" is for all that nobody names.
+    """
+
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    only: Collection[str] = ()
+    role: str = ""
+    listed: Collection[str] = ()
+    answers: Sequence[str] = ()
+    homes: Mapping[str, str] = field(default_factory=dict)
+    directories: Mapping[str, str] = field(default_factory=dict)
+    nodes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def claimed(self) -> set[str]:
+        """The hosts that somebody names for something."""
+        return {*self.hosts.values(), *self.nodes.values()}
+
+
 @dataclass
 class Library:
-    """The sources, and files that scripts write; `used` are those that something referred to."""
+    """The sources; `used` are those that something referred to."""
 
     sources: dict[str, Source]
-    written: dict[str, Source] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     _by_base: dict[str, list[str]] = field(default_factory=dict)
     _lines: dict[str, LineMap] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in sorted(self.sources):
-            self._by_base.setdefault(posixpath.basename(name), []).append(name)
+        for source in self.sources.values():
+            self.add(source)
+
+    def add(self, source: Source) -> None:
+        """One more source, such as a file that a script writes; the script stands for the folder of that."""
+        self.sources[source.name] = source
+        names = self._by_base.setdefault(posixpath.basename(source.name), [])
+        names += [source.name] if source.name not in names else []
 
     @cached_property
     def variables(self) -> frozenset[str]:
@@ -62,11 +97,7 @@ class Library:
 
         Of sources with that file name, the one counts that shares the most folders at its end, then the nearest.
         """
-        parts = _parts(path)
-        for written in (path, *parts[-1:]):
-            if written in self.written:
-                return self.written[written]
-        home = _parts(beside)[:-1]
+        parts, home = _parts(path), _parts(beside)
         names = self._by_base.get(parts[-1], ()) if parts else ()
         ranks = sorted((_nearness(_parts(name), parts, home), name) for name in names)
         if not ranks or (len(ranks) > 1 and ranks[-1][0] == ranks[-2][0]):
@@ -76,7 +107,7 @@ class Library:
 
 def _nearness(own: Sequence[str], wanted: Sequence[str], home: Sequence[str]) -> tuple[int, int, int]:
     near = _alike(own[:-1], home)
-    return near if own[:-1] == home else 0, _alike(own[::-1], wanted[::-1]), near
+    return near if own[:-1] == home[:-1] else 0, _alike(own[::-1], wanted[::-1]), near
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:

@@ -5,7 +5,7 @@ In: words of sources. Out: `Process` and `Other`; `in_container` makes those of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -136,14 +136,6 @@ class Process:
         values: dict[str, Any] = {key: getattr(self, key) for key in Process.__dataclass_fields__}
         return Other(**values, account=account, why=why, lost=lost)
 
-    def moved(self, move: Callable[[Span], Span]) -> Process:
-        """The same process with other places for its words."""
-        words = tuple(replace(word, span=move(word.span)) for word in self.words)
-        variables = {name: replace(word, span=move(word.span)) for name, word in self.variables.items()}
-        image = replace(self.image, span=move(self.image.span)) if self.image else None
-        unread = tuple(file._replace(span=move(file.span)) for file in self.unread)
-        return replace(self, span=move(self.span), words=words, variables=variables, image=image, unread=unread)
-
 
 @dataclass(frozen=True, slots=True)
 class Other(Process):
@@ -156,14 +148,6 @@ class Other(Process):
     account: Ledger = field(default_factory=Ledger)
     why: str = "this service is no node"
     lost: tuple[str, ...] = ()
-
-    def moved(self, move: Callable[[Span], Span]) -> Other:
-        """The same with other places for its words and its account."""
-        moved = Process.moved(self, move)
-        assert isinstance(moved, Other)  # noqa: S101  # a copy is of the same kind
-        account = Ledger()
-        account.take(self.account, move)
-        return replace(moved, account=account)
 
 
 def in_container(

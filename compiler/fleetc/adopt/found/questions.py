@@ -56,12 +56,10 @@ class Ask(Enum):
     RUNTIME = "how its nodes run, docker or systemd; no source starts one"
     RELEASE = "which release runs? livepeer -version says it"
     REWARD = "{nodes} have this wallet and none says who calls reward: today each does, if it is registered"
-    WORKER_MODELS = "what it sells; these are the models of its AI workers"
-    UNREAD_PRICE = "the list of {worker} says so, where the node does not read it"
     ADDRESS = "where you log in; no source says it"
     BINARY = "its nodes run {programs}: a host has one program, and the spec its whole path"
     USER = "who starts {node} today? no source says it, and whoever is written here must own {path}"
-    HIDDEN = "the source has a hidden character there, which no spec may have"
+    HIDDEN = "the source has a hidden character there, or too many characters for a spec"
     # models and live runners
     NO_MODELS = "a worker does not start without a list of them"
     CREDENTIAL = "the runner of {model} gets no token any more: let it answer this host without one, or take it out"

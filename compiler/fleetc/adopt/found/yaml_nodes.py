@@ -1,13 +1,11 @@
 """YAML with places, within bounds: what a Compose file says, and where.
 
 In: text. Out: `Node`s of each document, with anchors resolved to the same node, so that aliases cost nothing; or
-`YamlError`. Events are read in a loop, because libyaml's own tree overflows the stack on deep texts. Values stay text:
-no type is guessed.
+`YamlError`. Values stay text: no type is guessed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +14,7 @@ import yaml
 from fleetc.places.diagnostic import Span
 
 _DEEPEST = 100
-_MOST_NODES = 500_000
+_MOST_EVENTS = 500_000
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -82,71 +80,49 @@ class Node:
 
 NOTHING = Node("map", 0, 0)
 """Stands for a map, a list or a text that is not there."""
-_NO_ITEMS: list[Node] = []
-_NO_PAIRS: list[tuple[Node, Node]] = []
-"""What all texts have, of which a file may have a million: nothing is ever put into these."""
 
 
 def documents(text: str, source: str = "") -> list[Node]:
     """The root of each document. Raises YamlError."""
     try:
-        return list(_documents(yaml.parse(text, Loader=_LOADER), source))
+        _refuse_deep(text)
+        return [_node(root, source, {}) for root in yaml.compose_all(text, Loader=_LOADER)]
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None) or getattr(problem, "context_mark", None)
         place = mark.index if mark is not None else 0
         raise YamlError(str(getattr(problem, "problem", "") or "it is not YAML"), min(place, len(text))) from None
 
 
-def _documents(events: Any, source: str) -> Iterator[Node]:
-    stack: list[tuple[Node, list[Node]]] = []
-    anchors: dict[str, Node] = {}
-    count = 0
+def first_document(text: str, source: str = "") -> Node:
+    """The root of the first document; NOTHING where there is none, or the text is no YAML."""
+    try:
+        return next(iter(documents(text, source)), NOTHING)
+    except YamlError:
+        return NOTHING
 
-    def put(node: Node) -> Node | None:
-        """Give a finished node to what is open around it; a root comes back."""
-        if not stack:
-            return node
-        parent, waiting = stack[-1]
-        if parent.kind == "list":
-            parent.items.append(node)
-        elif waiting:
-            parent.pairs.append((waiting.pop(), node))
-        else:
-            waiting.append(node)
-        return None
 
-    for event in events:
-        node: Node | None = None
-        at, end = event.start_mark.index, event.end_mark.index
-        if isinstance(event, yaml.ScalarEvent):
-            plain = event.implicit[0] and event.style is None
-            node = Node("text", at, end, event.value, plain and event.value in ("", "~", "null"), event.tag or "",
-                        _NO_ITEMS, _NO_PAIRS, source=source)  # fmt: skip
-        elif isinstance(event, yaml.AliasEvent):
-            if event.anchor not in anchors:
-                raise YamlError("an alias comes before its anchor", at)
-            node = anchors[event.anchor]
-        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-            kind = "map" if isinstance(event, yaml.MappingStartEvent) else "list"
-            opened = Node(kind, at, end, tag=event.tag or "", source=source)
-            if event.anchor:
-                anchors[event.anchor] = opened
-            stack.append((opened, []))
-            count += 1
-            if len(stack) > _DEEPEST:
-                raise YamlError("it is nested too deeply", at)
-            continue
-        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
-            node, _ = stack.pop()
-            node.end = end
-        if node is None:
-            continue
-        count += 1
-        if count > _MOST_NODES:
-            raise YamlError("it has too many values", node.start)
-        if isinstance(event, yaml.ScalarEvent) and event.anchor:
-            anchors[event.anchor] = node
-        root = put(node)
-        if root is not None:
-            anchors.clear()
-            yield root
+def _refuse_deep(text: str) -> None:
+    """Refuse a text whose tree would overflow the stack, or the memory."""
+    depth = 0
+    event: Any
+    for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST or count > _MOST_EVENTS:
+            problem = "it is nested too deeply" if depth > _DEEPEST else "it has too many values"
+            raise YamlError(problem, event.start_mark.index)
+
+
+def _node(found: Any, source: str, known: dict[int, Node]) -> Node:
+    """A node of the YAML library as one of these; `known` are those of anchors, by the id of that node."""
+    if id(found) in known:
+        return known[id(found)]
+    kind = {yaml.MappingNode: "map", yaml.SequenceNode: "list"}.get(type(found), "text")
+    tag = found.tag if found.tag.startswith("!") else ""
+    node = known[id(found)] = Node(kind, found.start_mark.index, found.end_mark.index, tag=tag, source=source)
+    if kind == "map":
+        node.pairs = [(_node(key, source, known), _node(value, source, known)) for key, value in found.value]
+    elif kind == "list":
+        node.items = [_node(item, source, known) for item in found.value]
+    else:
+        node.text, node.empty = found.value, found.tag.endswith(":null") and found.style is None
+    return node

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
-from fleetc.adopt.found import yaml_nodes
-from fleetc.adopt.found.yaml_nodes import YamlError
+from fleetc.adopt.found.yaml_nodes import first_document
 from fleetc.adopt.node.flags import boolean
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
@@ -35,10 +34,7 @@ class DocumentError(Exception):
         """Where the fault stands in its file: the entry, or the start of the file."""
         if self.place is not None and self.place < len(source.text):
             return Span(source.name, self.place, self.place + 1)
-        try:
-            root = yaml_nodes.documents(source.text, source.name)[0]
-        except (YamlError, IndexError):
-            return Span(source.name, 0, 1)
+        root = first_document(source.text, source.name)
         lists = [node.items for node in (root, *(value for _, value in root.pairs)) if len(node.items) > self.item]
         return lists[0][self.item].span(source.name) if lists and self.item >= 0 else Span(source.name, 0, 1)
 

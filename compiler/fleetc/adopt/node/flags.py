@@ -23,9 +23,6 @@ NAMES = tuple({name.lower(): name for name in sorted(TYPES, reverse=True)}.value
 """The flags without datadir, a second name of dataDir."""
 BY_VARIABLE: Mapping[str, str] = {flag.env: name for name, flag in FLAGS.items() if name != "datadir"}
 """The flag that each variable sets."""
-_LONGEST_LINE = 64 * 1024 - 1
-"""Bytes in a line of a config file; a longer one ends the reading without a message."""
-
 GO_SPACE = "\t\n\v\f\r \x85\xa0"
 """What Go cuts off around a text."""
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
@@ -188,10 +185,6 @@ def parse_config(source: str, text: str, types: Mapping[str, str] = TYPES) -> Pa
     start = 0
     for raw in text.split("\n"):
         begun, start = start, start + len(raw) + 1
-        if len(raw.encode()) > _LONGEST_LINE:
-            parsed.stopped_by = Word("", Span(source, begun, begun + 1))
-            parsed.ignored = [Word("", Span(source, begun, len(text)))]
-            break
         line = raw.strip(GO_SPACE)
         if not line or line[0] == "#":
             continue

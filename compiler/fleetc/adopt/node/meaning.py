@@ -1,14 +1,13 @@
 """What the settings of a process mean to the node, as the node reads them, with its own defaults filled in.
 
-In: a process, or the service of a compiled node. Out: values by flag. A list is LIST, and each of its entries a setting
-of its own, such as `aiModels image-to-video stabilityai/svd`, with the prices in force: where an entry leaves something
-out, the node takes it from its base price. Of an address in clear, only where it leads is told.
+In: a process, or the service of a compiled node. Out: values by flag. Lists have the prices in force: where an entry
+leaves something out, the node takes it from its base price. Each key of a live runner is a setting of its own. Of an
+address in clear, only where it leads is told.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -29,15 +28,9 @@ from fleetc.upstream import FLAGS, NETWORKS
 Files = Callable[[str], str | None]
 _Value = TypeVar("_Value")
 
-_MODELS, _CAPS, _OF_GATEWAYS, _RENDITIONS = LISTS = (
-    "aiModels", "maxPricePerCapability", "pricePerGateway", "transcodingOptions",
-)  # fmt: skip
+_MODELS, _CAPS, _OF_GATEWAYS, _RENDITIONS = "aiModels", "maxPricePerCapability", "pricePerGateway", "transcodingOptions"
 TOKENS = f"{_MODELS} token"
 """Stands for the credentials of runners in a list of models: those that have one."""
-LIST = ("a list",)
-"""Stands for a list whose entries are settings of their own."""
-_ORDER = "order"
-"""Stands for the order of a list behind its flag: GPUs are given to models in that order."""
 _NODES_OWN = {"fpsDen": 1, "quality": 0, "encoder": "H.264", "fps": 0}
 """What a rendition has that does not say it."""
 
@@ -81,11 +74,12 @@ def _meaning(
     values |= _prices(texts, read) if chain else dict.fromkeys(PRICED_FLAGS, "off-chain")
     values |= _models(texts, read, chain and role == "orchestrator")
     if read(texts.get(_RENDITIONS, "")) is not None:
-        values |= _list(_RENDITIONS, texts[_RENDITIONS], read, _renditions)
+        values[_RENDITIONS] = _parsed(texts[_RENDITIONS], read, _renditions)
     values["aiRunnerImageOverrides"] = _parsed(texts.get("aiRunnerImageOverrides", ""), read, documents.image_overrides)
     versions = _parsed(texts.get("aiMinRunnerVersion", ""), read, lambda text: sorted(documents.runner_versions(text)))
-    listed = _list(runner_list.FLAG, texts.get(runner_list.FLAG, ""), read, _runners(runners, chain))
-    return values | {"aiMinRunnerVersion": versions or ""} | listed
+    listed = _parsed(texts.get(runner_list.FLAG, ""), read, _runners(runners, chain))
+    values |= {"aiMinRunnerVersion": versions or "", runner_list.FLAG: listed}
+    return values | (listed | {runner_list.FLAG: bool(listed)} if isinstance(listed, dict) else {})
 
 
 def _typed(kind: str, text: str | None, name: str = "") -> object:
@@ -169,7 +163,8 @@ def _runners(names: Mapping[str, str], chain: bool) -> Callable[[str], dict[str,
         entries, _ = runner_list.read_list("", text, chain)
         labels = [names.get(entry.text("label"), entry.text("label")) for entry in entries]
         meanings = [runner_list.meaning(entry, chain) for entry in entries]
-        return {f"{label} {k}": v for label, keys in zip(labels, meanings, strict=True) for k, v in keys.items()}
+        pairs = zip(labels, meanings, strict=True)
+        return {f"{runner_list.FLAG} {label} {key}": value for label, keys in pairs for key, value in keys.items()}
 
     return parse
 
@@ -223,7 +218,9 @@ def _prices(texts: Mapping[str, str], read: Files) -> dict[str, object]:
     values |= {"maxPricePerUnit": _rate(highest) if highest.amount else "any"} if highest else {}
     values |= {"pricePerUnit": _rate(price)} if price else {}
     listed = texts.get(_OF_GATEWAYS) or texts.get("pricePerBroadcaster", "")
-    return values | _list(_CAPS, texts.get(_CAPS, ""), read, caps) | _list(_OF_GATEWAYS, listed, read, of_gateways)
+    return values | {
+        _CAPS: _parsed(texts.get(_CAPS, ""), read, caps) or "", _OF_GATEWAYS: _parsed(listed, read, of_gateways) or "",
+    }  # fmt: skip
 
 
 def _models(texts: Mapping[str, str], read: Files, sells: bool) -> dict[str, object]:
@@ -236,8 +233,8 @@ def _models(texts: Mapping[str, str], read: Files, sells: bool) -> dict[str, obj
         price = own or (base if base is not None and base.amount else entry.price)
         return _rate(price) if price is not None and sells else None
 
-    def parse(text: str) -> dict[str, object]:
-        entries: list[tuple[str, object]] = []
+    def parse(text: str) -> tuple[dict[str, object], ...]:
+        entries: list[dict[str, object]] = []
         for one in documents.models(text, _pixels(texts)):
             gateway = f" for {one.gateway}" if one.gateway not in ("", "default") else ""
             values = {
@@ -245,76 +242,38 @@ def _models(texts: Mapping[str, str], read: Files, sells: bool) -> dict[str, obj
                 "optimization_flags": one.optimization if one.warm else (),
             }  # fmt: skip
             given = {key: value for key, value in values.items() if value not in (None, "", ())}
-            entries.append((f"{one.pipeline} {one.model_id}{gateway}", given))
+            entries.append({f"{one.pipeline} {one.model_id}{gateway}": given})
             tokens.extend([f"{one.model_id}: {SET}"] if one.token else [])
-        return _ordered(entries)
+        return tuple(entries)
 
-    values = _list(_MODELS, texts.get(_MODELS, ""), read, parse)
+    values: dict[str, object] = {_MODELS: _parsed(texts.get(_MODELS, ""), read, parse) or ""}
     return values | ({TOKENS: tuple(tokens)} if tokens else {})
 
 
-def _renditions(text: str) -> dict[str, object]:
+def _renditions(text: str) -> tuple[dict[str, object], ...]:
     """The renditions of a file, without what the node takes for one that does not say it."""
-    return _ordered(
-        (str(one["name"]), {k: v for k, v in one.items() if k != "name" and _NODES_OWN.get(k, ...) != v})
+    return tuple(
+        {str(one["name"]): {k: v for k, v in one.items() if k != "name" and _NODES_OWN.get(k, ...) != v}}
         for one in documents.renditions(text)
     )
 
 
-def _ordered(entries: Iterable[tuple[str, object]]) -> dict[str, object]:
-    """The entries of a list by name, also of those of one name, and their order."""
-    met: Counter[str] = Counter()
-    values: dict[str, object] = {}
-    for name, value in entries:
-        met[name] += 1
-        values[name if met[name] == 1 else f"{name} ({met[name]})"] = value
-    return values | ({_ORDER: tuple(values)} if values else {})
-
-
-def _list(flag: str, text: str, read: Files, parse: Callable[[str], dict[str, object]]) -> dict[str, object]:
-    """What a list says, by entry; the text itself where the node cannot read it."""
-    entries = _parsed(text, read, parse)
-    if isinstance(entries, str):
-        return {flag: entries}
-    return {flag: LIST if entries else ""} | {f"{flag} {name}": value for name, value in entries.items()}
-
-
 # ------------------------------------------------------------------------------------------------ comparing
-
-
-def list_of(flag: str) -> str:
-    """The flag whose list an entry is in; other settings as they are."""
-    name = flag.partition(" ")[0]
-    return name if name in LISTS and flag != TOKENS else flag
-
-
-def comparable(flag: str, before: Mapping[str, object], after: Mapping[str, object]) -> bool:
-    """Whether a setting says something that none of the others says: entries do where both sides have a list, and
-    an order does where what both sides have is in another one.
-    """
-    name = list_of(flag)
-    if name == flag or before.get(name) != after.get(name):
-        return name == flag
-    ours, theirs = before.get(f"{name} {_ORDER}"), after.get(f"{name} {_ORDER}")
-    if flag != f"{name} {_ORDER}" or not isinstance(ours, tuple) or not isinstance(theirs, tuple):
-        return True
-    return ours == theirs or [one for one in ours if one in theirs] != [one for one in theirs if one in ours]
 
 
 def fill_caps(before: dict[str, object], after: dict[str, object]) -> None:
     """Give each side of a gateway the caps that only the other lists, as it looks them up: for a model without a cap it
     takes that of the `default` model of its pipeline, and else its base cap. A request is for one model.
     """
-    sides = (before, after)
-    if any(side.get(_CAPS) not in (LIST, "") for side in sides):
-        return
-    listed = [{name: value for name, value in side.items() if name.startswith(f"{_CAPS} ")} for side in sides]
-    for side, own in zip(sides, listed, strict=True):
-        for name in (*listed[0], *listed[1]):
-            usual = own.get(f"{' '.join(name.split(' ')[:2])} default", "any")
-            side[name] = own.get(name, side.get("maxPricePerUnit") if usual == "any" else usual)
-        if listed[0] or listed[1]:
-            side[_CAPS] = LIST
+    listed = [side.get(_CAPS) or {} for side in (before, after)]
+    for side, own in zip((before, after), listed, strict=True):
+        caps: dict[str, object] = {}
+        for name in (name for caps_of in listed if isinstance(caps_of, Mapping) for name in caps_of):
+            if not isinstance(own, Mapping):
+                return
+            usual = own.get(f"{name.partition(' ')[0]} default", "any")
+            caps[name] = own.get(name, side.get("maxPricePerUnit") if usual == "any" else usual)
+        side[_CAPS] = caps or side.get(_CAPS)
 
 
 def compare_addresses(one: Running, today: MutableMapping[str, object], compiled: MutableMapping[str, object]) -> None:
@@ -326,13 +285,8 @@ def compare_addresses(one: Running, today: MutableMapping[str, object], compiled
         made, text = compiled.get(flag), one.text(flag)
         asked = flag in one.reasons and one.reasons[flag].asked
         if not is_known(one, flag) or not made or made == text or (made == SET and not asked):
-            unset = today.get(flag), made
-            today[flag], compiled[flag] = (SET if value else value for value in unset)
-        elif made == SET:
-            today[flag], compiled[flag] = listeners.site_of(text), "the address in its reference"
+            today[flag], compiled[flag] = (SET if value else value for value in (today.get(flag), made))
         else:
             ours, theirs = listeners.site_of(text), listeners.site_of(str(made))
-            schemes = [address.partition("://")[0] for address in (text, str(made))]
-            if ours == theirs != listeners.HIDDEN_SITE and schemes[0] != schemes[1]:
-                ours, theirs = (f"{scheme}://{ours}" for scheme in schemes)
-            today[flag], compiled[flag] = ours, theirs if ours != theirs else "another address there"
+            there = theirs if ours != theirs else "another address there"
+            today[flag], compiled[flag] = ours, "the address in its reference" if made == SET else there

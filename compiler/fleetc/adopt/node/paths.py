@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from pydantic_core import PydanticCustomError
 
-from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.library import Library, Said
 from fleetc.adopt.found.process import Mount, Process, Word
-from fleetc.adopt.found.said import Folders
 from fleetc.language.fields import check_path
 from fleetc.text import leaks
 from fleetc.toml.document import Source
@@ -32,11 +31,11 @@ _HOLES = ("$", "<", "{", "`")
 _HERE = re.compile(r"(?:\$PWD|\$\{PWD\}|\$\(\s*pwd\s*\)|`\s*pwd\s*`|\.)(?=/|$)")
 
 
-def located(process: Process, host: str, folders: Folders) -> Process:
+def located(process: Process, host: str, said: Said) -> Process:
     """A process with what people say of its host, by the name that the spec or a source has for it."""
     names = [name for name in (host, process.host) if name]
-    home = _first(folders.homes, names)
-    directory = _first(folders.directories, [*filter(None, [posixpath.dirname(process.span.source)]), *names])
+    home = _first(said.homes, names)
+    directory = _first(said.directories, [*filter(None, [posixpath.dirname(process.span.source)]), *names])
     own = process.directory
     if own and not own.startswith("/") and not _HOME.match(own):
         own = posixpath.normpath(posixpath.join(directory, own)) if directory else own
@@ -141,11 +140,10 @@ def whereabouts(process: Process, path: str, of_caller: bool = False) -> str:
             project = "; --directory says of which Compose project it is"
             return f"today in the volume {mount.name}{project}" if mount.name else f"today in {mount.volume}"
         path = mount.outside + inside[len(mount.inside.rstrip("/")) :]
-    today = f"today {leaks.shown(path)}"
-    if _HOME.match(path) or (not path.startswith("/") and _HOME.match(process.directory)):
-        return f"{today}; --home says whose home that is"
+    of_home = _HOME.match(path) or (not path.startswith("/") and _HOME.match(process.directory))
     known = path.startswith(("/", *_HOLES)) and not _HERE.match(path)
-    return today if known else f"{today}; --directory says from which folder"
+    says = "; --home says whose home that is" if of_home else "" if known else "; --directory says from which folder"
+    return f"today {leaks.shown(path)}{says}"
 
 
 # -------------------------------------------------------------------------------------------------- sources

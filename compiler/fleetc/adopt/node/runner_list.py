@@ -14,7 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from fleetc.adopt.found.yaml_nodes import YamlError, documents
+from fleetc.adopt.found.yaml_nodes import first_document
 from fleetc.adopt.node.documents import DocumentError, parsed_json
 from fleetc.adopt.node.flags import GO_SPACE
 from fleetc.adopt.node.listeners import address
@@ -102,10 +102,7 @@ def _lower(value: dict[Any, Any]) -> dict[str, Any]:
 def _places(name: str, text: str, count: int) -> list[tuple[Span, dict[str, Span]]]:
     """The place of each entry and of its keys; JSON that is no YAML has the start of the file for all of them."""
     nowhere: list[tuple[Span, dict[str, Span]]] = [(Span(name, 0, 1), {})] * count
-    try:
-        root = documents(text, name)[0]
-    except (YamlError, IndexError):
-        return nowhere
+    root = first_document(text, name)
     items = next((value.items for key, value in reversed(root.pairs) if key.text.lower() == "runners"), [])
     if len(items) != count:
         return nowhere

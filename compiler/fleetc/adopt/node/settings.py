@@ -21,7 +21,6 @@ from fleetc.adopt.node.paths import own_file
 from fleetc.language.images import release_of_tag, split_image
 from fleetc.language.rows import READERS, flag_called
 from fleetc.text import leaks
-from fleetc.text.encoders import visible
 from fleetc.text.suggestions import nearest_name
 from fleetc.upstream import FLAGS, OLDEST_RELEASE, format_release
 
@@ -51,8 +50,6 @@ _KINDS = {
 }  # fmt: skip
 _MOST_SUGGESTED = 100
 """Messages behind which no flag is looked for any more that an unknown one is like."""
-_LONGEST_TEXT = 50_000
-"""Characters of a value; a line of a spec has at most 65,536."""
 
 
 @dataclass
@@ -116,18 +113,13 @@ def is_known(one: Running, flag: str = "ethUrl") -> bool:
 
 def open_settings(one: Running) -> frozenset[str]:
     """The settings of a node that nobody knows, because something that it reads is no source: those that its command
-    and its known variables leave open. Flags in a variable also win over all that stand before it.
+    and its known variables leave open. A variable in the place of flags may set each of them again.
     """
     if not one.unread:
         return frozenset()
-    variables = [file.span for file in one.unread if file.flags]
-
-    def sure(setting: Setting) -> bool:
-        place = setting.word.span
-        behind = all(place.source == span.source and place.start > span.start for span in variables)
-        return setting.source == "flag" and behind if variables else setting.source != "file" or not one.process.unread
-
-    known = {flag for flag, setting in one.settings.items() if sure(setting)}
+    any_flag = any(file.flags for file in one.unread)
+    of_file = {flag for flag, setting in one.settings.items() if setting.source == "file" and one.process.unread}
+    known = set[str]() if any_flag else one.settings.keys() - of_file
     off = {*PRICED_FLAGS, *_CHAIN_SIGNS, "reward"} if "network" in known and not one.on_chain else set[str]()
     read = {flag for flag, row in FLAGS.items() if READERS[one.table] & row.roles}
     return frozenset(read - known - off - NO_SETTINGS)
@@ -137,15 +129,12 @@ def missing(word: Word, what: str, ledger: Ledger, optional: bool = False) -> Un
     """Say that a file is none of the sources which a process needs, or reads if there is one; it comes back as that."""
     known = secrets.file_name(word.text)
     name = leaks.shown(posixpath.basename(word.text)) if known == word.text else "it"
-    copy = f"copy {name} from the host and name it too"
+    advice, say = f"copy {name} from the host and name it too", ledger.warn
     ledger.note(word.span, known, Fate.DROPPED, f"{what} is none of the sources", "adopt-file-missing")
     if optional:
-        ledger.remark(
-            "adopt-file-missing", word.span, f"{what} is optional and none of the sources: it may set more",
-            f"{copy}; if the host has none, name an empty file of this name",
-        )  # fmt: skip
-    else:
-        ledger.warn("adopt-file-missing", word.span, f"{what} is none of the sources", copy)
+        what, say = f"{what} is optional and may set more: it", ledger.remark
+        advice += "; if the host has none, name an empty file of this name"
+    say("adopt-file-missing", word.span, f"{what} is none of the sources", advice)
     return Unread(word.span, known, optional)
 
 
@@ -161,14 +150,6 @@ def running(process: Process, library: Library, ledger: Ledger, otherwise: str =
         _wrong(fault, ledger)
     given, lost = flags.effective(parsed, process.variables, config)
     settings = {flag: one for flag, one in given.items() if one not in wrong}
-    for flag, setting in list(settings.items()):
-        long = len(setting.text) > _LONGEST_TEXT
-        if long or visible(setting.text) != setting.text:
-            what = f"more than {_LONGEST_TEXT} characters" if long else "a hidden character"
-            advice = "put it into a file, where the node reads one" if long else "type the value again"
-            text = f"the value of -{flag} has {what}, which no spec has"
-            ledger.mistake("adopt-value-invalid", setting.word.span, f"-{flag}", text, advice)
-            del settings[flag]
     _overridden(lost, ledger)
     on = {
         flag: role
@@ -227,8 +208,10 @@ def _ignored(parsed: Parsed, process: Process, ledger: Ledger) -> None:
         advice = "remove it, or put the whole value in quotes"
     behind = sum(word.text.startswith("-") and len(word.text) > 1 for word in parsed.ignored)
     lost = f", {behind} flag{'s' * (behind > 1)} among it" if behind else ""
-    for word, shown in zip(parsed.ignored, secrets.words(parsed.ignored), strict=True):
-        ledger.note(word.span, shown, Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored")
+    for word in parsed.ignored:
+        ledger.note(
+            word.span, secrets.word(word.text), Fate.MISTAKE, "ignored by your node today", "adopt-words-ignored"
+        )
     ledger.warn("adopt-words-ignored", stopper.span, message + lost, advice)
 
 
@@ -249,14 +232,7 @@ def _config(
     if source is None:
         return None, (missing(word, "the config file", ledger),)
     library.used.add(source.name)
-    config = flags.parse_config(source.name, source.text)
-    if config.stopped_by is not None:
-        ledger.mistake(
-            "adopt-words-ignored", config.stopped_by.span, "a line of more than 64 KiB",
-            "the node stops reading its config file at a line of more than 64 KiB, without a message",
-            "shorten the line; what is behind it is not adopted either",
-        )  # fmt: skip
-    return config, ()
+    return flags.parse_config(source.name, source.text), ()
 
 
 def _wrong(wrong: Wrong, ledger: Ledger) -> None:

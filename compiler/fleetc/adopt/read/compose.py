@@ -17,7 +17,6 @@ from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import OURS, Mount, Other, Process, Word, in_container, unknown
 from fleetc.adopt.found.yaml_nodes import NOTHING, Node
-from fleetc.adopt.node import gpus
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.node.settings import missing
 from fleetc.adopt.read import docker_run
@@ -34,7 +33,7 @@ _VARIABLE = re.compile(
     re.ASCII,
 )
 """A variable of Compose: its name, and what stands for it without a value."""
-_OF_PROJECT = frozenset({"secrets", "configs", "volumes", "name", "include"})
+_OF_PROJECT = frozenset({"secrets", "configs", "volumes", "name"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "env", "exec"})
 _MOST_EXTENDS = 20
 _LONGEST_DEFAULT = 500
@@ -63,7 +62,9 @@ class _Reader:
         for source, root in roots:
             lone = "services" not in root.fields() and bool(root.get("command") or root.get("image"))
             for key, value in root.pairs if not lone else ():
-                if key.text != "services":
+                if key.text == "include":
+                    self.ledger.not_followed(key.span(source.name), "the Compose files that this one includes")
+                elif key.text != "services":
                     taken = key.text in _OF_PROJECT
                     self.ledger.note(key.span(source.name), key.text[:60], Fate.UNDERSTOOD if taken else Fate.DROPPED,
                                      "of all services" if taken else "no part of a node")  # fmt: skip
@@ -217,7 +218,7 @@ class _Reader:
             called or name, span, (), read.variables, secrets=read.secrets, unread=tuple(read.unread),
             mounts=(*self._mounts(fields), *self._files(fields)), project=project.text if not project.holes else "",
             published=tuple(port for text in ports for port in docker_run.published(text)),
-            gpus=gpus.seen_gpus(self._asked_gpus(fields), read.variables, self._text(fields.get("runtime"))),
+            gpus=docker_run.seen_gpus(self._asked_gpus(fields), read.variables, self._text(fields.get("runtime"))),
             host_ipc=self._text(fields.get("ipc")) == "host",
         )  # fmt: skip
         return in_container(
@@ -288,12 +289,8 @@ class _Reader:
         """The mounts of a service, in the short and in the long form; of two at one place, the last one counts."""
         mounts: dict[str, tuple[Mount, Span]] = {}
         for item in fields.get("volumes", NOTHING).items:
-            listed = list(docker_run.mount(self._text(item)))
-            if item.kind == "map":
-                inside, outside = (self._text(item.get(key)).rstrip("/") for key in ("target", "source"))
-                bind = self._text(item.get("type")) in ("", "bind")
-                listed = [Mount(inside or "/", outside if bind else "", name="" if bind else outside)]
-            for mount in listed:
+            parts = [self._text(item.get(key)) for key in ("source", "target")]
+            for mount in docker_run.mount(self._text(item) or ":".join(filter(None, parts))):
                 if mount.inside in mounts:
                     place = self.library.place(item.span(""))
                     self.ledger.note(mounts[mount.inside][1], mount.inside, Fate.REPLACED, place)
@@ -309,14 +306,10 @@ class _Reader:
         volume = self.top.get("volumes", NOTHING).fields().get(mount.name)
         if volume is None or mount.outside or not mount.name:
             return replace(mount, of_project=bool(mount.name) and not mount.outside)
-        options, called = volume.get("driver_opts") or NOTHING, self._text(volume.get("name"))
-        device = self._text(options.get("device"))
-        if "bind" in self._text(options.get("o")).split(",") and device[:1] in tuple("/.~$"):
-            return Mount(mount.inside, device.rstrip("/") or "/")
-        if self._text(volume.get("driver")) not in ("", "local"):
+        if volume.get("driver_opts") is not None or self._text(volume.get("driver")) not in ("", "local"):
             return Mount(mount.inside, "")
-        outside = self._text(volume.get("external")) in ("", "false")
-        return Mount(mount.inside, "", name=called or mount.name, of_project=not called and outside)
+        called, mine = self._text(volume.get("name")), self._text(volume.get("external")) in ("", "false")
+        return Mount(mount.inside, "", name=called or mount.name, of_project=not called and mine)
 
     def _files(self, fields: Mapping[str, Node]) -> Iterator[Mount]:
         """The secrets and configs of a service, which are files of the container."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Word
-from fleetc.adopt.found.yaml_nodes import NOTHING, Node, YamlError, documents
+from fleetc.adopt.found.yaml_nodes import NOTHING, Node, YamlError, documents, first_document
 from fleetc.adopt.read.env_files import environment
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -48,7 +48,7 @@ def projects(
     sources: Sequence[Source], listed: Collection[str], hosts: Mapping[str, str], library: Library, ledger: Ledger
 ) -> Iterator[Project]:
     """The projects of all Compose files: in each folder of a host the files that people named, in their order, else
-    those that Compose takes there of the `listed` ones. Files that others extend or include are parts of these.
+    those that Compose takes there of the `listed` ones. Files that others extend are parts of these.
     """
     parts = {part.name for source in sources for part in _parts(source, library)}
     parts = parts if any(source.name not in parts for source in sources) else set()  # they go in a circle
@@ -59,25 +59,14 @@ def projects(
         if posixpath.basename(name) == ".env" and "COMPOSE_FILE" in library.sources[name].text:
             folders.setdefault((hosts.get(name, ""), posixpath.dirname(name)), [])
     for (_, folder), files in folders.items():
-        variables = _variables(folder, library)
+        env = library.named(posixpath.join(folder, ".env"))
+        variables = environment(env.name, env.text).variables if env is not None else {}
         whole = [source for source in files if source.name not in parts]
         chosen = [source for source in whole if source.name not in listed]
         chosen = chosen or _taken(folder, whole, variables, library, ledger)
-        seen = {source.name for source in chosen}
-        waiting = [(chosen, variables)] if chosen else []
-        while waiting:
-            together, variables = waiting.pop(0)
-            library.used |= {source.name for source in together}
-            yield Project(tuple(together), variables)
-            for source in together:
-                included = [part for part in _parts(source, library, ("include",)) if part.name not in seen]
-                seen |= {part.name for part in included}
-                waiting += [([part], _variables(posixpath.dirname(part.name), library)) for part in included]
-
-
-def _variables(folder: str, library: Library) -> Mapping[str, Word]:
-    source = library.named(posixpath.join(folder, ".env"))
-    return environment(source.name, source.text).variables if source is not None else {}
+        if chosen:
+            library.used |= {source.name for source in chosen}
+            yield Project(tuple(chosen), variables)
 
 
 def _taken(
@@ -123,26 +112,14 @@ def note_unused(sources: Sequence[Source], library: Library, ledger: Ledger) -> 
 
 def services_of(source: Source) -> dict[str, Node]:
     """The services of a file; none of one that cannot be read."""
-    return (_root(source).get("services") or NOTHING).fields()
+    return (first_document(source.text, source.name).get("services") or NOTHING).fields()
 
 
-def _root(source: Source) -> Node:
-    try:
-        return next(iter(documents(source.text, source.name)), NOTHING)
-    except YamlError:
-        return NOTHING
-
-
-def _parts(source: Source, library: Library, keys: Collection[str] = ("extends", "include")) -> Iterator[Source]:
-    """The files that services of a file extend, and those that it includes."""
-    root = _root(source) if any(key in source.text for key in keys) else NOTHING
-    named: list[Node] = []
-    for service in (root.get("services") or NOTHING).fields().values() if "extends" in keys else ():
-        named += filter(None, [(service.get("extends") or NOTHING).get("file")])
-    for item in (root.get("include") or NOTHING).items:
-        named += (item.get("path") or item).texts()
-    for path in named:
-        part = part_of(path.text, source, library)
+def _parts(source: Source, library: Library) -> Iterator[Source]:
+    """The files that services of a file extend."""
+    for service in services_of(source).values() if "extends" in source.text else ():
+        path = (service.get("extends") or NOTHING).get("file")
+        part = part_of(path.text, source, library) if path is not None else None
         if part is not None and part is not source:
             yield part
 

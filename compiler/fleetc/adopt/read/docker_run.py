@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Mount, Process, Published, Word, in_container, unknown
-from fleetc.adopt.node import gpus
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.read.env_files import of_files
 from fleetc.places.diagnostic import Span
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
 
 UNDERSTOOD = frozenset({
     "image", "command", "entrypoint", "environment", "env_file", "volumes", "secrets", "configs", "ports",
@@ -41,6 +42,10 @@ _SHORT_SWITCHES = frozenset("ditPq")
 _IMAGE = re.compile(r"(?:^|/)(?:go-)?livepeer(?:[:@]|$)")
 _PORT = re.compile(r"(?:(?P<address>\[[0-9a-fA-F:]+\]|[0-9.]+):)?(?P<port>[0-9]{1,5}):(?P<inside>[0-9]{1,5})(?:/tcp)?")
 _VOLUME_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+VISIBLE = "NVIDIA_VISIBLE_DEVICES"
+"""The variable with the GPUs that the runtime of NVIDIA shows to a container."""
+ALL = "all"
+"""What a spec and Docker call all GPUs."""
 
 
 def names_node(image: str) -> bool:
@@ -72,12 +77,12 @@ def docker_process(
     note_part(image.span, image.text, True, account)
     files = of_files([(word, False) for word in values.get("env-file", [])], library, account)
     own = files.variables | _environment(values.get("env", []), variables)
-    asked = gpus.asked_gpus(last["gpus"]) if "gpus" in last else None
+    asked = asked_gpus(last["gpus"]) if "gpus" in last else None
     name = last.get("name", "")
     process = Process(
         name, span, arguments, own, mounts=tuple(_mounts(values)), unread=tuple(files.unread),
         published=tuple(port for word in values.get("publish", []) for port in published(word.text)),
-        gpus=gpus.seen_gpus(asked, own, last.get("runtime", "")), host_ipc=last.get("ipc") == "host",
+        gpus=seen_gpus(asked, own, last.get("runtime", "")), host_ipc=last.get("ipc") == "host",
     )  # fmt: skip
     names = (name, last.get("hostname", ""))
     process = in_container(process, image, last.get("network", ""), last.get("user", ""), names, name)
@@ -158,3 +163,40 @@ def _mount(inside: str, outside: str) -> Mount:
     if outside[:1] in ("/", ".", "~", "$", "`"):
         return Mount(inside, outside.rstrip("/") or "/")
     return Mount(inside, "", name=outside if _VOLUME_NAME.fullmatch(outside) else "")
+
+
+def gpu_numbers(text: str) -> tuple[int, ...] | None:
+    """The GPUs of a list of numbers; None for any other text."""
+    ids = text.split(",")
+    plain = all(re.fullmatch("[0-9]|[1-5][0-9]|6[0-3]", one) for one in ids)
+    return tuple(map(int, ids)) if plain else None
+
+
+def asked_gpus(text: str) -> tuple[str, bool]:
+    """What `--gpus` asks for, and whether these are ids: `all`, a count, or `device=` with ids, beside other words."""
+    ids: list[str] = []
+    count, key = "", ""
+    for part in re.sub("[\"']", "", text).split(","):
+        named, equals, value = part.partition("=")
+        key = named if equals else key
+        if key == "device":
+            ids.append(value if equals else part)
+        elif key == "count" or not key:
+            count = value or part
+    return (",".join(ids), True) if ids else (count or ALL, False)
+
+
+def seen_gpus(asked: tuple[str, bool] | None, variables: Mapping[str, Word], runtime: str) -> tuple[int, ...] | str:
+    """The GPUs of its host that a container sees: those that it asks for, as a count or as ids, else those that its
+    variable says to the runtime of NVIDIA. ALL, numbers, () for none, and words where no source says the numbers.
+    """
+    word = variables.get(VISIBLE)
+    if asked is None and word is not None and word.holes:
+        return f"its container sees those of {VISIBLE}"
+    text, ids = asked or ((word.text, True) if word is not None else (ALL if runtime == "nvidia" else "none", True))
+    if text in (ALL, "-1", "", "none", "void"):
+        return ALL if text in (ALL, "-1") else ()
+    items = gpu_numbers(text)
+    if items is None:
+        return f"its container sees {leaks.shown(visible(text))[:60]}; nvidia-smi -L on the host shows its number"
+    return items if ids or len(items) > 1 else tuple(range(items[0]))

@@ -15,6 +15,7 @@ from typing import Any
 from fleetc.adopt.found.ledger import Fate, InClear, Ledger
 from fleetc.adopt.found.process import Mount, Process, Published, Unread, Word, in_container
 from fleetc.adopt.node.flags import BY_VARIABLE, ROLES, TYPES
+from fleetc.adopt.read.docker_run import published
 from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
@@ -26,7 +27,6 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 """Where a word of the name of a flag ends."""
 _NUMBER = re.compile(r"\*\*\*([0-9]{1,6})\*\*\*")
 _MOST = 2000
-_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # what Docker calls all interfaces
 _LONGEST = 100_000
 _FILE_LIMIT = 4 * 1024 * 1024
 
@@ -202,7 +202,7 @@ class _Reader:
             self.ledger.warn(
                 "adopt-secret-on-host", word.span, f"{self.host} keeps a secret to itself: {kind}",
                 f"give it to whoever deploys in the variable {name}, or into a file on {self.host}, and write "
-                '{ host_file = "/path" }', elsewhere=True,
+                '{ host_file = "/path" }',
             )  # fmt: skip
         return Word(word.text, word.span, tuple("${" + self.variables[number] + "}" for number in numbers))
 
@@ -251,7 +251,5 @@ def _text(value: object, limit: int = _LONGEST) -> str:
 
 def _published(ports: object) -> Iterator[Published]:
     for one in _items(ports):
-        inside, _, kind = _text(one["inside"]).partition("/")
-        if kind != "udp" and inside.isdigit() and _text(one["port"]).isdigit():
-            address = _text(one["address"])
-            yield Published("" if address in _EVERYWHERE else address, int(one["port"]), int(inside))
+        address, port, inside = (_text(one[key]) for key in ("address", "port", "inside"))
+        yield from published(f"{f'[{address}]' if ':' in address else address}:{port}:{inside}")

@@ -16,7 +16,7 @@ from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
 from fleetc.adopt.found.process import Process, Unread, Word, unknown
 from fleetc.adopt.node.flags import TYPES, starts_node
-from fleetc.adopt.node.secrets import file_name, program
+from fleetc.adopt.node.secrets import file_name
 from fleetc.adopt.node.settings import missing
 from fleetc.adopt.read import shell_words as grammar
 from fleetc.adopt.read.docker_run import docker_process
@@ -43,7 +43,7 @@ _TEST = re.compile(r"\[\[?$|test$|\(\(")
 _EXPORTS = frozenset({"export", "declare", "readonly", "typeset", "local"})
 _SETS = frozenset({"read", "mapfile", "readarray", "getopts", "let", "unset"})
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "su", "runuser"})
-_RUNS = {"ssh": "a command for another host", "tmux": "tmux", "screen": "screen", "xargs": "xargs", "eval": "eval"}
+_RUNS = frozenset({"ssh", "tmux", "screen", "xargs", "eval"})
 _TALKS = frozenset({"echo", "printf", "cat", "grep", "pgrep", "pkill", "killall", "ps", "sed", "awk", "which"})
 """Programs whose words start nothing."""
 _DEEPEST = 20
@@ -56,10 +56,10 @@ Doubt = tuple[str, Span]
 
 @dataclass
 class ShellText:
-    """Processes, and the files that the text writes, by path: each with its text, and the places of that."""
+    """Processes, and the files that the text writes."""
 
     processes: list[Process] = field(default_factory=list)
-    files: dict[str, tuple[str, Places]] = field(default_factory=dict)
+    written: list[Source] = field(default_factory=list)
 
 
 def read_shell(
@@ -119,7 +119,7 @@ class _Reader(Values):
     around: tuple[str, ...] = ()
     command: _Command = field(default_factory=_Command)
     pipe: str = ""
-    heredoc: tuple[str, Places] | None = None
+    heredoc: str | None = None
     cut: bool = False
 
     def read(self, text: str) -> None:
@@ -161,7 +161,7 @@ class _Reader(Values):
                 stop, behind = (last.start(), last.end() + 1) if last else (len(text), len(text))
                 body = re.sub("(?m)^\t+", "", text[first:stop]) if tabs else text[first:stop]
                 self.pipe += text[first:stop]
-                self.heredoc = self._inside(body if delimiter[1] else self.heredoc_text(body), text, first, stop)
+                self.heredoc = body if delimiter[1] else self.heredoc_text(body)
             elif kind == "operator" and ("<" in word or ">" in word):
                 command.target = word if word.endswith(("<", ">", "<&", ">&", ">|")) else ""
                 place += len(word)
@@ -356,22 +356,21 @@ class _Reader(Values):
                 adopted if self.cut else "if they belong to it, end the line before them with a backslash",
             )  # fmt: skip
 
-    def _write(self, paths: Sequence[Word], heredoc: tuple[str, Places]) -> None:
+    def _write(self, paths: Sequence[Word], heredoc: str) -> None:
         """A file whose text stands in the script: it is a source of its own."""
-        if self.doubt and grammar.NODE.search(heredoc[0]):
+        if self.doubt and grammar.NODE.search(heredoc):
             self.ledger.not_followed(self.doubt[1], self.doubt[0])
         for path in paths if not self.doubt else ():
             if not path.text.startswith(("-", "/dev/null")):
                 self.ledger.note(path.span, file_name(path.text), Fate.UNDERSTOOD, "a file that the script writes")
-                self.found.files[path.text] = heredoc
-                self.library.written[path.text] = Source(f"{path.text} in {self.source}", heredoc[0])
+                source = Source(f"{self.source}/{path.text.lstrip('/')}", heredoc)
+                self.found.written.append(source)
+                self.library.add(source)
 
     def _other(self, words: Sequence[Word], base: str, span: Span) -> None:
         """A command that starts no node, as far as fleetc can see."""
         loose = base in _RUNS or (base in _SHELLS and self.heredoc is not None)
         if (loose and grammar.NODE.search(self.pipe)) or (base not in _TALKS and any(grammar.node_commands(self.pipe))):
-            what = _RUNS.get(base, "the input of a shell" if base in _SHELLS else f"what {program(words[0].text)} runs")
-            self.ledger.not_followed(span, what)
+            self.ledger.not_followed(span, "what this command runs")
         elif not self.doubt:
-            why = "no node: fleetc starts and prepares nodes itself"
-            self.ledger.note(span, program(words[0].text), Fate.DROPPED, why)
+            self.ledger.note(span, "a command", Fate.DROPPED, "no node: fleetc starts and prepares nodes itself")

@@ -28,7 +28,6 @@ _PLAIN = {False: re.compile(r"[^ \t\r\n\\'\"$`<>{;&|()]++"), True: re.compile(r'
 _SIMPLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|[0-9@*#?$!-])")
 _BRACED = re.compile(r"\$\{([A-Za-z_]\w*|[1-9])(?:\[([@*]|\$?\w+)\])?(?:(:?)([-=?])(.*))?\}", re.DOTALL | re.ASCII)
 _ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*+)'", re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|[0-7]{1,3}|[abfnrtv\\'\"])")
 _ITEMS = re.compile(r'"?\$\{([A-Za-z_][A-Za-z0-9_]*)\[@\]\}"?')
 _PAIRS = {"(": ")", "{": "}", '"': '"'}
 _PIECE = re.compile(r"[^\\'\"`(){}$]++|\\.|'[^']*'|`[^`]*`|\$[({]|.", re.DOTALL)
@@ -217,7 +216,7 @@ class Values:
                 return self._variable(quoted, *braced.groups()), stop
             return Piece(raw, (raw,)), stop
         if ansi := None if quoted else _ANSI.match(text, place):
-            return Piece(_ESCAPE.sub(lambda code: code[0].encode().decode("unicode_escape"), ansi[1])), ansi.end()
+            return Piece(ansi[0], (ansi[0],)), ansi.end()  # escapes of C, which nobody writes for a node
         if simple := _SIMPLE.match(text, place):
             name = simple[1]
             return self._variable(quoted, name) if name else Piece(simple[0], (simple[0],)), simple.end()
@@ -226,12 +225,8 @@ class Values:
     def _variable(
         self, quoted: bool, name: str, index: str | None = None, colon: str = "", sign: str = "", default: str = ""
     ) -> Piece:
-        known = self.variables.get(name) if (index or "0") in "@*0" else None
-        items = self.arrays.get(name)
-        if items and index and index in "@*":
-            holes = [hole for word in items for hole in word.holes]
-            known = Word(" ".join(word.text for word in items), items[0].span, tuple(holes))
-        unset = not self.doubtful and items is None if known is None else colon and not known.text
+        known = None if index else self.variables.get(name)
+        unset = not (self.doubtful or index or name in self.arrays) if known is None else colon and not known.text
         if unset and sign and sign != "?":
             pieces, _ = self._pieces(default.replace('"', "") if quoted else default, 0, quoted=quoted)
             holes = [hole for piece in pieces for hole in piece.holes]

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.library import Library
-from fleetc.adopt.found.process import Other, Process, Word
+from fleetc.adopt.found.process import OURS, Other, Process, Word
 from fleetc.adopt.node.flags import TYPES
 from fleetc.adopt.read.compose import read_compose
 from fleetc.adopt.read.compose_project import note_unused, projects
 from fleetc.adopt.read.env_files import environment
-from fleetc.adopt.read.shell import ShellText, read_shell
+from fleetc.adopt.read.shell import read_shell
 from fleetc.adopt.read.shell_words import node_commands
-from fleetc.adopt.read.stack_files import StackFiles, is_stack_file, read_stacks
+from fleetc.adopt.read.stack_files import StackFiles, is_stack_file, plain_json, read_stacks
 from fleetc.adopt.read.systemd import is_unit, read_units
-from fleetc.adopt.read.tree import is_of_hosts, on_host, plain_json, read_hosts
 from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
 
@@ -53,6 +52,12 @@ _HEAD = 20_000
 """Characters by which a kind shows."""
 _LONGEST_LINE = 1024 * 1024
 """Neither systemd nor a command of a host takes a longer one."""
+_OF_HOST = re.compile(r"(?:^|/)ansible/(?:host_vars/(?P<host>[^/]+)|inventory)\.json$")
+_FIELDS = {
+    "ansible_host": "address", "ansible_user": "ssh_user", "ansible_port": "ssh_port", "ansible_become": "become",
+    "fleet_host_owner": "node_user",
+}  # fmt: skip
+_DEFAULTS: Mapping[str, object] = {"ssh_user": "root", "ssh_port": 22, "become": False, "node_user": "livepeer"}
 
 
 @dataclass
@@ -77,33 +82,37 @@ def read_sources(
     sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger, listed: Collection[str] = ()
 ) -> Found:
     """Read all sources; `hosts` says which host a source is about, `listed` are those that nobody named, but the folder
-    that they are in.
+    that they are in. Files that scripts write are sources too.
     """
-    result = Found()
-    kinds: dict[str, list[Source]] = {}
-    for source in sources:
-        kinds.setdefault(kind_of(source), []).append(source)
+    given, result = sources, Found()
+    kinds = _by_kind(sources)
     of_tree: dict[str, Source] = {}
     for host, values, source in read_hosts(kinds.get("tree", []), ledger):
         result.hosts[host], of_tree[host] = values, source
     result.stacks = read_stacks(kinds.get("stack", []), hosts, of_tree, ledger)
-    processes: list[Process] = []
-    for project in projects(kinds.get("compose", []), listed, hosts, library, ledger):
-        processes += read_compose(project, library, ledger)
-    note_unused(kinds.get("compose", []), library, ledger)
-    started = list(read_units(kinds.get("unit", []), library, ledger))
-    scripts = kinds.get("shell", [])
-    reads = "\n".join(found[1] for source in scripts for found in _READS.finditer(source.text))
-    for source in sorted(scripts, key=lambda script: posixpath.basename(script.name) in reads):
-        if source.name not in library.used:
-            shell = read_shell(source.name, source.text, ledger, library)
-            processes += [*shell.processes, *_written(shell, library, ledger)]
-    processes = [*{repr(one): one for one in processes}.values()]  # a file that scripts read twice starts once
-    processes += started
+    processes, started = list[Process](), list[Process]()
+    while sources:
+        some, written, known = _by_kind(sources), list[Source](), set[str]()
+        for project in projects(some.get("compose", []), listed, hosts, library, ledger):
+            processes += read_compose(project, library, ledger)
+        note_unused(some.get("compose", []), library, ledger)
+        started += read_units(some.get("unit", []), library, ledger)
+        scripts = [source for source in some.get("shell", []) if sources is given or _is_script(source)]
+        reads = "\n".join(found[1] for source in scripts for found in _READS.finditer(source.text))
+        for source in sorted(scripts, key=lambda script: posixpath.basename(script.name) in reads):
+            if source.name not in library.used:
+                shell = read_shell(source.name, source.text, ledger, library)
+                processes += shell.processes
+                written += shell.written
+                known |= {source.name} if shell.written else set()  # what starts in these files is looked for there
+                hosts = {**hosts, **{one.name: hosts[source.name] for one in shell.written if source.name in hosts}}
+        known |= {process.span.source for process in (*processes, *started)} | library.used
+        _not_followed(some, known, ledger)
+        sources = written
+    processes = [*{repr(one): one for one in processes}.values(), *started]  # what scripts read twice starts once
     for source in kinds.get("flags", []):
         ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "flags of the unit or container beside it")
     processes = [on_host(process, hosts, library) for process in processes]
-    _not_followed(kinds, processes, library, ledger)
     result.others = [process for process in processes if isinstance(process, Other)]
     result.processes = [process for process in processes if not isinstance(process, Other)]
     _alone(kinds, listed, result, library)
@@ -112,46 +121,26 @@ def read_sources(
     return result
 
 
-def _written(shell: ShellText, library: Library, ledger: Ledger) -> list[Process]:
-    """The processes of the files that a script writes, at their places in the script."""
-    account = Ledger()
+def _by_kind(sources: Iterable[Source]) -> dict[str, list[Source]]:
     kinds: dict[str, list[Source]] = {}
-    texts = {path: Source(path, text) for path, (text, _) in shell.files.items()}
-    for source in texts.values():
+    for source in sources:
         kinds.setdefault(kind_of(source), []).append(source)
-    library = Library(library.sources | texts, library.written, library.used)
-    processes = list(read_units(kinds.get("unit", []), library, account))
-    for project in projects(kinds.get("compose", []), (), {}, library, account):
-        processes += read_compose(project, library, account)
-    started = {process.span.source for process in processes}
-    left = {
-        kind: [source for source in sources if library.written[source.name].name not in started]
-        for kind, sources in kinds.items()
-    }
-    for script in left.get("shell", []):
-        if script.text.startswith("#!") or script.name.endswith(".sh"):
-            processes += read_shell(script.name, script.text, account, library).processes
-    _not_followed(left, processes, library, account)
-    places = {name: place for path, (_, place) in shell.files.items() for name in (path, library.written[path].name)}
-
-    def move(span: Span) -> Span:
-        return places[span.source](span.start, span.end) if span.source in places else span
-
-    ledger.take(account, move)
-    return [process.moved(move) for process in processes]
+    return kinds
 
 
-def _not_followed(
-    kinds: Mapping[str, list[Source]], processes: Sequence[Process], library: Library, ledger: Ledger
-) -> None:
-    """Name each source that may start a node in a way that is not read, once; and lines that are too long."""
+def _is_script(source: Source) -> bool:
+    """Whether a file that a script writes is a script too."""
+    return source.text.startswith("#!") or source.name.endswith(".sh")
+
+
+def _not_followed(kinds: Mapping[str, list[Source]], known: set[str], ledger: Ledger) -> None:
+    """Name each source that may start a node in a way that is not read, but for `known` ones; and lines too long."""
     for source in kinds.get("long", []):
         span = Span(source.name, 0, 1)
         ledger.refuse(
             "adopt-source-unreadable", span, f"a line of this file has more than {_LONGEST_LINE} characters",
             "name the file that systemd, Docker or a shell reads; none of them takes such a line",
         )  # fmt: skip
-    known = {process.span.source for process in processes} | library.used
     known |= {finding.primary.place.source for finding in ledger.findings if isinstance(finding.primary.place, Span)}
     for kind, sources in kinds.items():
         program = any(kind == what for what, _, _ in _PROGRAMS)
@@ -220,3 +209,40 @@ def _alone(kinds: Mapping[str, list[Source]], listed: Collection[str], result: F
         read = environment(source.name, source.text)
         if any(name.startswith("LP_") for name in read.variables):
             result.processes.append(Process("", Span(source.name, 0, 1), (), read.variables, secrets=read.secrets))
+
+
+# ------------------------------------------------------------------------------------------ trees of fleetc
+
+
+def is_of_hosts(source: Source) -> bool:
+    """Whether a source is the inventory of a tree, or the variables of one of its hosts."""
+    return _OF_HOST.search(source.name) is not None and "fleet_host" in source.text
+
+
+def read_hosts(sources: Iterable[Source], ledger: Ledger) -> Iterator[tuple[str, dict[str, Any], Source]]:
+    """The hosts of a tree: the name, what it says of the table of the host, and the file that says it."""
+    for source in sources:
+        ledger.note(Span(source.name, 0, 1), "the file", Fate.UNDERSTOOD, "hosts, and how they are reached")
+        called = _OF_HOST.search(source.name)
+        values = plain_json(source.text)
+        if called is not None and called["host"] and isinstance(values, dict):
+            fields = {name: values[key] for key, name in _FIELDS.items() if key in values}
+            own = {key: value for key, value in fields.items() if _DEFAULTS.get(key) != value}
+            yield called["host"], own, source
+
+
+def on_host(process: Process, hosts: Mapping[str, str], library: Library) -> Process:
+    """A process on its host: as people say, or as the folder below `hosts` is called. In a file of fleetc, what looks
+    like a placeholder is a value.
+    """
+    folders = process.span.source.split("/")[:-2]
+    host = hosts.get(process.span.source, "") or process.host
+    if not host and "hosts" in folders:
+        host = process.span.source.split("/")[len(folders) - folders[::-1].index("hosts")]
+    process = replace(process, host=host)
+    source = library.sources.get(process.span.source)
+    if source is None or not source.text.startswith(OURS):
+        return process
+    words = tuple(Word(word.text, word.span) for word in process.words)
+    variables = {name: Word(word.text, word.span) for name, word in process.variables.items()}
+    return replace(process, words=words, variables=variables, ours=True)

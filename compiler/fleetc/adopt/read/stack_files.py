@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 from fleetc.adopt.found.ledger import Fate, Ledger
 from fleetc.adopt.found.process import Word
-from fleetc.adopt.found.yaml_nodes import YamlError, documents
+from fleetc.adopt.found.yaml_nodes import NOTHING, first_document
 from fleetc.adopt.read.env_files import environment
-from fleetc.adopt.read.tree import plain_json
 from fleetc.language.quantities import QuantityError, parse_host
 from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
@@ -187,13 +186,17 @@ def _list(source: Source, stack: StackFiles, ledger: Ledger) -> None:
 
 def _compose(source: Source, stack: StackFiles, variables: dict[str, Word]) -> None:
     """Images and variables in a Compose file that fleetc wrote."""
-    try:
-        services = documents(source.text)[0].get("services")
-    except (YamlError, IndexError):
-        return
-    for service, body in services.fields().items() if services is not None else ():
+    for service, body in (first_document(source.text).get("services") or NOTHING).fields().items():
         image, given = body.get("image"), body.get("environment")
         if image is not None:
             stack.images[service] = image.text.replace("$$", "$")
         for name, node in given.fields().items() if given is not None else ():
             variables[name] = Word(node.text.replace("$$", "$"), node.span(source.name))
+
+
+def plain_json(text: str) -> Any:
+    """JSON, in which fleetc marks texts that are no templates of Ansible; None for another text."""
+    try:
+        return json.loads(text, object_hook=lambda table: table.get("__ansible_unsafe", table))
+    except (ValueError, RecursionError):
+        return None

@@ -1,7 +1,7 @@
-"""Reads systemd units with their drop-ins, and the instances of templates: the node that `ExecStart` starts.
+"""Reads systemd units with their drop-ins: the node that `ExecStart` starts.
 
 In: units by name, with the environment files among the sources. Out: a `Process` for each unit that starts a node.
-Specifiers that only a running systemd knows are holes. An instance is known by the name of a file or of a link.
+Specifiers that only a running systemd knows are holes. An instance is known by the name of its file.
 """
 
 from __future__ import annotations
@@ -63,60 +63,41 @@ def is_unit(source: Source) -> bool:
     text = source.text
     starts = re.search(r"(?m)^[ \t]*ExecStart[ \t]*=", text)
     heads = re.match(r"(?s)\A(?:[ \t]*(?:[#;][^\n]*)?\n)*[ \t]*\[(?:Unit|Service|Install)\]", text)
-    return (
-        _place(source.name)[2] == "link"
-        or heads is not None
-        or (starts is not None and "<<" not in text[: starts.start()])
-    )
-
-
-def _place(name: str) -> tuple[str, str, str]:
-    """Of a source, the folder of units that it is in, the name of its unit, and what it is of that."""
-    folder, base = posixpath.split(name)
-    above, parent = posixpath.split(folder)
-    if parent.endswith(".service.d"):
-        return above, parent.removesuffix(".d"), "drop-in"
-    linked = parent.endswith((".wants", ".requires")) and base.endswith(".service")
-    return (above, base, "link") if linked else (folder, base, "unit")
+    return heads is not None or (starts is not None and "<<" not in text[: starts.start()])
 
 
 def read_units(sources: Sequence[Source], library: Library, ledger: Ledger) -> Iterator[Process]:
-    """The processes of some units, each with the drop-ins in the folder `NAME.service.d` and those of its template; of
-    two with one file name, that of an instance counts.
-    """
-    units: dict[tuple[str, str], dict[str, list[Source]]] = {}
-    for source in sources:
-        folder, unit, kind = _place(source.name)
-        units.setdefault((folder, unit), {}).setdefault(kind, []).append(source)
-    started = {(folder, unit.partition("@")[0]) for folder, unit in units if "@" in unit and "@." not in unit}
-    for (folder, unit), parts in sorted(units.items(), key=lambda item: item[0]):
-        prefix, at, instance = unit.removesuffix(".service").partition("@")
+    """The processes of some units, each with the drop-ins in the folder `NAME.service.d`."""
+    units: dict[str, Source] = {}
+    above: dict[str, list[Source]] = {}
+    for source in sorted(sources, key=lambda one: one.name):
+        folder = posixpath.dirname(source.name)
+        if folder.endswith(".service.d"):
+            above.setdefault(folder.removesuffix(".d"), []).append(source)
+        else:
+            units[source.name if source.name.endswith(".service") else f"{source.name}.service"] = source
+    for name in above.keys() - units.keys():
+        for source in above[name]:
+            ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "its unit is none of the sources")
+    for name, source in units.items():
+        prefix, at, instance = posixpath.basename(name).removesuffix(".service").partition("@")
         if at and not instance:
-            if "unit" in parts and (folder, prefix) not in started:
-                _warn_of_template(parts["unit"][0], prefix, ledger)
+            _warn_of_template(source, prefix, ledger)
             continue
-        template = units.get((folder, f"{prefix}@.service"), {}) if at else {}
-        base = next(iter(parts.get("unit") or template.get("unit") or ()), None)
-        above = {posixpath.basename(one.name): one for part in (template, parts) for one in part.get("drop-in", ())}
-        for source in (*parts.get("link", ()), *(above.values() if base is None else ())):
-            why = "it starts with its host" if base is not None else "its unit is none of the sources"
-            fate = Fate.UNDERSTOOD if base is not None else Fate.DROPPED
-            ledger.note(Span(source.name, 0, 1), source.name, fate, why)
-        if base is not None:
-            whole = f"{prefix}@{instance}"
-            plain = _ESCAPE.sub(_character, instance.replace("-", "/"))
-            known = {"%i": instance, "%I": plain, "%n": f"{whole}.service", "%N": whole, "%p": prefix} if at else {}
-            own = _Unit(f"{prefix}-{instance}" if at else prefix, base, known)
-            yield from _started_by(own, [base, *(above[name] for name in sorted(above))], library, ledger)
+        whole = f"{prefix}@{instance}"
+        plain = _ESCAPE.sub(_character, instance.replace("-", "/"))
+        known = {"%i": instance, "%I": plain, "%n": f"{whole}.service", "%N": whole, "%p": prefix} if at else {}
+        own = _Unit(f"{prefix}-{instance}" if at else prefix, source, known)
+        yield from _started_by(own, [source, *above.get(name, ())], library, ledger)
 
 
 def _warn_of_template(source: Source, prefix: str, ledger: Ledger) -> None:
     span = Span(source.name, 0, 1)
-    ledger.note(span, source.name, Fate.DROPPED, "no source says which instances run", "adopt-instances-unknown")
+    ledger.note(span, source.name, Fate.DROPPED, "a template says not which instances run", "adopt-instances-unknown")
     ledger.warn(
-        "adopt-instances-unknown", span, f"this is a template of units, and no source says which {prefix}@NAME run",
-        f"name a copy of it as {prefix}@NAME.service for each that systemctl list-units '{prefix}@*' shows on the "
-        "host, or name multi-user.target.wants too, or ask the host with --from",
+        "adopt-instances-unknown", span, f"this is a template of units, which says not which {prefix}@NAME run",
+        f"ask the host with --from, or name a copy of it as {prefix}@NAME.service for each that systemctl list-units "
+        f"'{prefix}@*' shows on the host",
     )  # fmt: skip
 
 

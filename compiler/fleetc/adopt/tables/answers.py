@@ -1,7 +1,7 @@
 """Answers to questions: those that people give beside the sources, and examples in the place of all others.
 
 In: tables with questions, and texts such as wallets.payer.deposit=0.5 ETH. Out: the same tables with these values; and
-`Exemplary`, a fleet to compare before anybody has answered. No spec is written with examples: they would be guesses.
+a fleet to compare before anybody has answered. No spec is written with examples: they would be guesses.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import tomli
 
@@ -97,47 +97,37 @@ _MOST_NODES = 500
 _MOST_ROUNDS = 3
 
 
-class Exemplary(NamedTuple):
-    """The fleet that examples make of a spec with questions; `places` are those of the examples."""
-
-    fleet: Fleet
-    places: frozenset[tuple[str, ...]]
-
-
-def exemplary(assembled: Assembled) -> Exemplary | None:
+def exemplary(assembled: Assembled) -> Fleet | None:
     """The fleet with examples, and without keys that the language refuses all the same; None where there is none."""
     if len(assembled.nodes) > _MOST_NODES:
         return None
-    places: set[tuple[str, ...]] = set()
     numbers = count(1)
     tables = {
-        kind: {name: _answered(table, places, numbers) for name, table in members.items()}
+        kind: {name: _answered(table, numbers) for name, table in members.items()}
         for kind, members in assembled.tables.items()
     }
-    examples = replace(assembled, fleet=_answered(assembled.fleet, places, numbers), tables=tables)
+    examples = replace(assembled, fleet=_answered(assembled.fleet, numbers), tables=tables)
     for _ in range(_MOST_ROUNDS):
         document, problems = read_spec([Source("fleet.toml", written(examples))])
         fleet, more = read_fleet(document) if document is not None else (None, [])
         if fleet is not None:
-            return Exemplary(fleet, frozenset(places))
-        errors = [one for one in (*problems, *more) if one.severity is Severity.ERROR]
-        if not errors or not all(_without(examples, one, places) for one in errors):
-            return None
+            return fleet
+        for one in (one for one in (*problems, *more) if one.severity is Severity.ERROR):
+            table, keys, _ = _refused(examples, one)
+            if table is None or table.values.pop(keys[0], None) is None:
+                return None
     return None
 
 
-def _answered(table: Table, places: set[tuple[str, ...]], numbers: Iterator[int]) -> Table:
-    """A table with an example for each question; `places` gets those of them."""
+def _answered(table: Table, numbers: Iterator[int]) -> Table:
+    """A table with an example for each question."""
     values = dict(table.values)
     for question in table.questions:
-        if question.key in values:
-            continue
         example: Any = _STAND_INS.get(question.key)
         if question.example:
             example = _unlike_others(tomli.loads(f"x = {question.example}")["x"], numbers)
         if example is not None and "." not in question.key:
-            values[question.key] = example
-            places.add(question.place)
+            values.setdefault(question.key, example)
     return Table(values, path=table.path)
 
 
@@ -152,13 +142,6 @@ def _unlike_others(example: Any, numbers: Iterator[int]) -> Any:
     if example == "...":
         return f"host-{next(numbers)}.example.net"
     return f"/example/{next(numbers)}" if example == "/..." else example
-
-
-def _without(examples: Assembled, error: Diagnostic, places: set[tuple[str, ...]]) -> bool:
-    """Leave out the key that an error is about; False where it is about a whole table."""
-    table, keys, path = _refused(examples, error)
-    places.add(path[: len(path) - len(keys) + 1])
-    return table is not None and table.values.pop(keys[0], None) is not None
 
 
 def ask_refused(assembled: Assembled, problems: Sequence[Diagnostic], given: Sequence[tuple[str, ...]]) -> bool:

@@ -13,10 +13,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from fleetc.adopt.found.ledger import Ledger
-from fleetc.adopt.found.library import Library
+from fleetc.adopt.found.library import FLEET_NAME, Library, Said
 from fleetc.adopt.found.process import Process
 from fleetc.adopt.found.questions import Ask
-from fleetc.adopt.found.said import FLEET_NAME, Said
 from fleetc.adopt.node import documents
 from fleetc.adopt.node.documents import DocumentError
 from fleetc.adopt.node.paths import located
@@ -26,19 +25,17 @@ from fleetc.adopt.read.sources import Found
 from fleetc.adopt.read.stack_files import StackFiles
 from fleetc.adopt.tables.filling import Facts, Filling
 from fleetc.adopt.tables.fleet import (
-    ask_models,
     asks_chain,
     fill_chain,
     fill_model_prices,
-    fill_modes,
     fill_releases,
     fill_rewards,
     rpc_value,
 )  # fmt: skip
 from fleetc.adopt.tables.machines import Machines, add_hosts, add_idle_hosts, ask_address, ask_users
-from fleetc.adopt.tables.models import fill_capabilities
 from fleetc.adopt.tables.nodes import fill
 from fleetc.adopt.tables.runners import fill_others
+from fleetc.adopt.tables.selling import fill_capabilities
 from fleetc.adopt.tables.session import Assembled, Session, Table
 from fleetc.adopt.tables.stacks import stack_table
 from fleetc.text import leaks
@@ -59,10 +56,10 @@ def assemble(processes: Sequence[Process], sources: Found, session: Session, sai
     network = _network(nodes, session)
     if network is None:
         return None
-    put_on_hosts(nodes, said.folders.nodes, session, sources)
+    put_on_hosts(nodes, said.nodes, session, sources)
     names, lone = name_all(nodes, session, sources)
     for node in nodes:
-        node.process = located(node.process, node.host, said.folders)
+        node.process = located(node.process, node.host, said)
     fleet = Table({"name": FLEET_NAME, "network": network}, path=("fleet",))
     add_hosts(nodes, session, known_hosts)
     machines = Machines(session, sources.others, nodes, names, known_hosts, lone)
@@ -91,12 +88,10 @@ def _node_tables(nodes: Sequence[Running], fleet: Table, facts: Facts, session: 
         fill(Filling(session, node, facts, table))
         tables.setdefault(node.table, {})[node.name] = table
     fill_others(session, facts, tables.get("orchestrators", {}))
-    fill_modes(tables)
     fill_chain(nodes, fleet, session)
     fill_releases(nodes, fleet, tables)
     fill_rewards(nodes, tables, session)
     fill_model_prices(tables, session)
-    ask_models(tables)
     return tables
 
 
@@ -139,7 +134,7 @@ def _host_of_stack(files: StackFiles, sources: Found, session: Session) -> str:
 
 
 def _without_hidden(assembled: Assembled) -> Assembled:
-    """Leave out values with hidden characters, which no spec may have, and ask for them."""
+    """Leave out values that no spec may have, with hidden characters or too long, and ask for them."""
     for table in assembled.each():
         for key in [key for key, value in table.values.items() if _hidden(value)]:
             del table.values[key]
@@ -152,7 +147,7 @@ def _hidden(value: object) -> bool:
         return any(_hidden(key) or _hidden(item) for key, item in value.items())
     if isinstance(value, list | tuple):
         return any(map(_hidden, value))
-    return isinstance(value, str) and visible(value) != value
+    return isinstance(value, str) and (visible(value) != value or len(value) > _LONGEST_TEXT)
 
 
 def _only_models(sources: Found, session: Session) -> Assembled:
@@ -213,6 +208,8 @@ def _network(nodes: Sequence[Running], session: Session) -> str | None:
 
 
 LONE_HOST = "host-1"
+_LONGEST_TEXT = 50_000
+"""Characters of a value; a line of a spec has at most 65,536."""
 _P = TypeVar("_P", bound=Process)
 _PLAIN_STEMS = frozenset({
     "compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "standard input", "arguments",
@@ -302,7 +299,7 @@ def chosen(sources: Found, said: Said, library: Library) -> tuple[list[Process],
     own = {process.name for process in sources.processes if process.name}
     if not said.only or own.issuperset(said.only):
         return [process for process in sources.processes if not said.only or process.name in said.only], own
-    apart = Session(Library(library.sources, library.written), Ledger())  # what is read for names alone is not used
+    apart = Session(Library(dict(library.sources)), Ledger())  # what is read for names alone is not used
     placed = place_all(sources.processes, sources.hosts)
     nodes = [running(process, apart.library, apart.ledger, said.role) for process in placed]
     name_all([node for node in nodes if node is not None], apart, sources)

@@ -16,10 +16,10 @@ from fleetc.adopt.found.process import Process, Word
 from fleetc.adopt.found.questions import Ask, Reason, Why, facts_of
 from fleetc.adopt.node import listeners, paths, secrets
 from fleetc.adopt.node.documents import DocumentError
-from fleetc.adopt.node.gpus import VISIBLE
 from fleetc.adopt.node.listeners import LOOPBACK, Listener, is_loopback, split, written
 from fleetc.adopt.node.paths import EXAMPLE_PATH, callers_place, on_host, whereabouts
 from fleetc.adopt.node.settings import PATH_OR_TEXT, Running
+from fleetc.adopt.read.docker_run import VISIBLE
 from fleetc.adopt.tables.machines import Machines
 from fleetc.adopt.tables.session import Session, Table
 from fleetc.lower.common import BY_PLACE, GPU_ORDER, VISIBLE_GPUS
@@ -259,16 +259,13 @@ class Filling:
         None where no source has all of it: then a question stands at `key`.
         """
         word, process = self.running.word(flag), self.process
-        known = process.secrets.get(FLAGS[flag].env)
-        if known is not None and word.text == known[1]:
-            return {known[0]: known[1]}
-        if variable := hole_variable(word):
-            return {"env": variable}
+        if (known := known_reference(process, FLAGS[flag].env, word)) is not None:
+            return known
         printed = printed_file(word)
         path = printed or (flag in PATH_OR_TEXT and paths.secret_file(word, self.session.library, process.span.source))
         name = re.sub("[^A-Z0-9]", "_", word.alone or f"{self.running.name}_{key}".upper())
         if path:
-            place = callers_place(process, path) if printed else on_host(process, path)
+            place = None if printed else on_host(process, path)
             if place is not None:
                 return {"host_file": place}
             self.asks(Ask.SECRET_FILE, key, flag, SECRET_ON_HOST, at, where=whereabouts(process, path, bool(printed)))
@@ -291,6 +288,17 @@ def printed_file(word: Word) -> str:
     return printed[1] if printed is not None else ""
 
 
+def known_reference(process: Process, variable: str, word: Word) -> dict[str, str] | None:
+    """The reference that a source has itself for the value of a variable, or of its flag: that of fleetc, another
+    variable, or a file that a script prints.
+    """
+    known, hole, printed = process.secrets.get(variable), hole_variable(word), printed_file(word)
+    if known is not None and word.text == known[1]:
+        return {known[0]: known[1]}
+    place = callers_place(process, printed) if printed else None
+    return {"env": hole} if hole else {"host_file": place} if place is not None else None
+
+
 def variable(work: Filling, name: str, word: Word) -> None:
     """Fill one variable, as plain text or as a reference to a secret."""
     ledger, ours = work.session.ledger, work.process.ours
@@ -298,10 +306,8 @@ def variable(work: Filling, name: str, word: Word) -> None:
     if dropped := _dropped(work, name, word):
         ledger.note(word.span, name, Fate.DROPPED, dropped)
         return
-    known, hole = work.process.secrets.get(name), hole_variable(word)
-    if known is not None or hole:
-        kind, place = known or ("env", hole)
-        work.table.say(f"secret_environment.{name}", {kind: place})
+    if (known := known_reference(work.process, name, word)) is not None:
+        work.table.say(f"secret_environment.{name}", known)
     elif word.holes:
         work.asks(Ask.NO_SOURCE, f"environment.{name}")
     elif plain:

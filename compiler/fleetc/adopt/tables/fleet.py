@@ -12,9 +12,8 @@ from typing import Any
 from fleetc.adopt.found.questions import Ask, Reason, Why
 from fleetc.adopt.node import secrets
 from fleetc.adopt.node.listeners import is_loopback, site_of
-from fleetc.adopt.node.paths import callers_place
 from fleetc.adopt.node.settings import OFFCHAIN, Running, is_known
-from fleetc.adopt.tables.filling import hole_variable, printed_file
+from fleetc.adopt.tables.filling import known_reference
 from fleetc.adopt.tables.session import Session, Table, toml
 from fleetc.language.quantities import QuantityError, parse_url
 from fleetc.lower.common import DEFAULT_IMAGE
@@ -26,7 +25,6 @@ Tables = Mapping[str, Mapping[str, Table]]
 _SCHEMES = ("http", "https", "ws", "wss")
 _SHOWN = 3
 """How many addresses are named."""
-_WORKS = {"video": {"video"}, "ai": {"ai"}, "dual": {"video", "ai"}}
 
 
 # ------------------------------------------------------------------------------------------------------------- chain
@@ -94,15 +92,10 @@ def _fill_controller(node: Running, fleet: Table) -> None:
 def rpc_value(node: Running, session: Session) -> object:
     """The address that a node asks, or a reference to it: a path or a query may be a key."""
     word = node.word("ethUrl")
-    known = node.process.secrets.get("LP_ETHURL")
-    if known is not None:
-        return {known[0]: known[1]}
-    printed = printed_file(word)
-    place = callers_place(node.process, printed) if printed else None
-    if place is not None:
-        return {"host_file": place}
+    if (known := known_reference(node.process, "LP_ETHURL", word)) is not None:
+        return known
     if word.holes:
-        return {"env": hole_variable(word) or "RPC_URL"}
+        return {"env": "RPC_URL"}
     text = word.text
     if "://" not in text and not text.startswith("/"):
         message = "without a scheme the node takes the address for the path of a local socket"
@@ -186,20 +179,8 @@ def fill_rewards(nodes: Sequence[Running], tables: Tables, session: Session) -> 
 # ------------------------------------------------------------------------------------------------------------ models
 
 
-def fill_modes(tables: Tables) -> None:
-    """A gateway that only uses orchestrators of this fleet serves what one of them does."""
-    sold = {name: str(table.values["mode"]) for name, table in tables.get("orchestrators", {}).items()}
-    for table in tables.get("gateways", {}).values():
-        named = table.values.get("orchestrators", [])
-        if not named or any(name not in sold for name in named):
-            continue
-        works = {work for name in named for work in _WORKS[sold[name]]}
-        if not _WORKS[str(table.values["mode"])] <= works:
-            table.values["mode"] = "dual" if len(works) > 1 else next(iter(works))
-
-
 def fill_model_prices(tables: Tables, session: Session) -> None:
-    """A price that all nodes ask for a model is a price of the model; prices that no node reads are offered."""
+    """A price that all nodes ask for a model is a price of the model."""
     uses: dict[str, list[dict[str, object]]] = {}
     for table in tables.get("orchestrators", {}).values():
         for use in table.values.get("models", []):
@@ -210,24 +191,3 @@ def fill_model_prices(tables: Tables, session: Session) -> None:
             session.models[name].values["price"] = some[0]["price"]
             for use in some:
                 del use["price"]
-    if all(table.values["mode"] == "video" for table in tables.get("orchestrators", {}).values()):
-        return
-    for name, unread in session.unread_prices.items():
-        table, sold = session.models[name], uses.get(name, [])
-        if "price" in table.values or (sold and all("price" in use for use in sold)):
-            continue
-        for price, worker, place in unread:
-            session.ledger.elsewhere.add(("adopt-setting-unread", place))
-            table.put(Ask.UNREAD_PRICE, "price", toml(price), worker=worker)
-
-
-def ask_models(tables: Tables) -> None:
-    """Offer the models of its AI workers to an orchestrator whose own list no source has."""
-    for name, table in tables.get("orchestrators", {}).items():
-        if table.values["mode"] == "video" or "models" in table.values or table.asks("models"):
-            continue
-        workers = (one.values for one in tables.get("ai_workers", {}).values())
-        uses = [use for one in workers if one.get("orchestrator") == name for use in one.get("models", [])]
-        offers = {use["use"]: {key: use[key] for key in ("use", "warm") if key in use} for use in uses}
-        if offers:
-            table.put(Ask.WORKER_MODELS, "models", f"[{', '.join(map(toml, offers.values()))}]")

@@ -18,7 +18,7 @@ from fleetc.adopt.node.documents import DocumentError
 from fleetc.adopt.node.listeners import LOOPBACK, SERVICE_PORT, address, http_listener, is_loopback
 from fleetc.adopt.node.paths import plain_path
 from fleetc.adopt.node.runner_list import FLAG, MODES, UNITS, Entry, gpu_text, price_of, quoted_price, read_list
-from fleetc.adopt.node.secrets import may_repeat
+from fleetc.adopt.node.secrets import keyless, may_repeat
 from fleetc.adopt.node.settings import Running, missing
 from fleetc.adopt.tables.filling import Facts, Filling, variable
 from fleetc.adopt.tables.machines import own_directory, same_project
@@ -158,12 +158,12 @@ class _Listed(NamedTuple):
             values |= {"port": machines.port_of(self.server, url)} | ({"path": path} if path else {})
         else:
             try:
-                values["url"] = str(parse_url(moved if ours or _plain(moved) else "", ("http", "https")))
+                values["url"] = str(parse_url(moved if ours or keyless("url", moved) else "", ("http", "https")))
             except QuantityError:
                 self.table.put(Ask.URL, "url")
             if url is not None and moved == text and not re.search(r"[.:]", url.host) and not is_loopback(url.host):
                 self.table.put(Ask.URL_NAME, "url", name=url.host)
-        if health and (ours or _plain(health)):
+        if health and (ours or keyless("url", health)):
             values["health"] = health
         else:
             self.table.put(Ask.HEALTH, "health")
@@ -179,11 +179,6 @@ class _Listed(NamedTuple):
         if chain or quoted is not None:
             question = self.table.put(Ask.RUNNER_PRICE, "price")
             self._because("price_info", Why.ASKED, question=question.text)
-
-
-def _plain(text: str) -> bool:
-    """Whether an address has no user and no query, where secrets may be."""
-    return re.search("[?#@]", text) is None
 
 
 def _price_text(amount: Decimal, unit: str) -> str:
@@ -280,7 +275,7 @@ def _start(session: Session, facts: Facts, server: Other, table: Table) -> None:
     host, name = facts.machines.host_of(server), table.path[1]
     work = Filling(session, Running(server, ROLE, {}, name=name, host=host), facts, table)
     table.values["host"], table.origin = host, f"from {leaks.shown(server.span.source)}"
-    session.ledger.take(server.account, lambda span: span)
+    session.ledger.take(server.account)
     session.ledger.note(server.span, name, Fate.UNDERSTOOD, f"runners.{name}")
     for why in server.lost:
         table.put(Ask.REFUSED, "image", why=why)

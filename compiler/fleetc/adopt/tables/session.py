@@ -24,16 +24,11 @@ from fleetc.adopt.read.stack_files import StackFiles
 from fleetc.formatting import in_one_form
 from fleetc.language.fields import NAME_LIMIT, RESERVED_NAMES
 from fleetc.language.fleet import NEWEST, Fleet
-from fleetc.places.diagnostic import Span
 from fleetc.text.encoders import visible
 from fleetc.toml.edits import toml_key
 
 PIXEL_PRICE = '"... wei / pixel"'
 """The example of a question about a price: no amount is offered that no source says."""
-_MOST_SOUGHT = 50
-"""Secrets that are looked for in all sources."""
-_SHORTEST_SOUGHT = 8
-"""Characters of a secret that is; a shorter one stands in other words too."""
 
 
 @dataclass
@@ -81,8 +76,6 @@ class Session:
     """The table of each runner by what lists say of it."""
     runner_of: dict[int, str] = field(default_factory=dict)
     """The label of the runner that a process is, by its id."""
-    unread_prices: dict[str, list[tuple[str, str, Span]]] = field(default_factory=dict)
-    """Prices of models that lists of AI workers have, which no node reads: each price and its worker."""
     _secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
     _variables: set[str] = field(default_factory=set)
@@ -108,18 +101,9 @@ class Session:
             "adopt-secret-inline", place, f"{what} stands in this file in clear; the spec names the variable {name}",
             f'set it where you deploy{whole}, or write {{ host_file = "/path" }} for a file on the host; then change '
             f"the secret{otherwise}",
-            elsewhere=True,
         )  # fmt: skip
         self.ledger.in_clear.append(InClear(name, place))
         return reference
-
-    def note_repeated_secrets(self) -> None:
-        """Find where else among the sources secrets stand that were met: also in lines that start nothing."""
-        for text, reference in [*self._secrets.items()][:_MOST_SOUGHT]:
-            for source in self.library.sources.values() if len(text) >= _SHORTEST_SOUGHT else ():
-                for place in _alone(text, source.text):
-                    span = Span(source.name, place, place + len(text))
-                    self.ledger.in_clear.append(InClear(reference["env"], span))
 
     def model(self, entry: ModelEntry, image: str | None = None) -> str:
         """The table of a model; without `image`, whoever names it does not run it, and says nothing of its image."""
@@ -168,16 +152,6 @@ class Session:
             free, number = f"{name}-{number}", number + 1
             self._numbers[name] = number
         return free
-
-
-def _alone(sought: str, text: str) -> Iterator[int]:
-    """Where a text has another one that is no part of a longer word; quick in texts of megabytes."""
-    place = text.find(sought)
-    while place >= 0:
-        around = text[max(0, place - 1) : place] + text[place + len(sought) : place + len(sought) + 1]
-        if not any(character.isalnum() for character in around):
-            yield place
-        place = text.find(sought, place + len(sought))
 
 
 @dataclass
@@ -234,7 +208,7 @@ def _table(header: str, table: Table) -> Iterator[str]:
     yield from (f"# {_comment(one.line)}" for one in below)
     for key in wide:
         yield ""
-        yield from _table(f"{header}.{toml_key(key)}", Table(table.values[key], origin=table.notes.get(key, "")))
+        yield from _table(f"{header}.{toml_key(key)}", Table(table.values[key]))
 
 
 def _comment(text: str) -> str:

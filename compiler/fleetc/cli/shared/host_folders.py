@@ -1,6 +1,6 @@
 """The options of `fleetc adopt` for homes and sources on hosts, and for the host of a node.
 
-In: [HOST=]PATH, and HOST[@ADDRESS][=NODE,...]. Out: `Folders`, and addresses; exits where a path is no absolute one, or
+In: [HOST=]PATH, and HOST[@ADDRESS][=NODE,...]. Out: `Said`; exits where a path is no absolute one, or
 no source is of a host.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.adopt import Folders, plain_path
+from fleetc.adopt import Said, plain_path
 from fleetc.cli.shared.output import wrong_usage
 
 if TYPE_CHECKING:
@@ -46,19 +46,17 @@ NodeHosts = Annotated[
 ]
 
 
-def folders_of(homes: list[str] | None, directories: list[str] | None, nodes: list[str] | None) -> Folders:
+def folders_of(homes: list[str] | None, directories: list[str] | None, nodes: list[str] | None) -> Said:
     """The options for all hosts, and for each."""
     named = [(node, host) for host, _, some in map(_hosted, nodes or []) for node in some]
     placed = dict(named)
     if len(placed) < len(named):
         bare = Counter(node for node, _ in named)[""] > 1
         wrong_usage(f"--host names {'several hosts without nodes' if bare else 'a node twice'}; it runs on one host")
-    return Folders(_by_host(homes or [], "--home"), _by_host(directories or [], "--directory"), placed)
-
-
-def addresses_of(nodes: list[str] | None) -> dict[str, str]:
-    """The addresses of hosts that --host names."""
-    return {host: address for host, address, _ in map(_hosted, nodes or []) if address}
+    return Said(
+        homes=_by_host(homes or [], "--home"), directories=_by_host(directories or [], "--directory"), nodes=placed,
+        addresses={host: address for host, address, _ in map(_hosted, nodes or []) if address},
+    )  # fmt: skip
 
 
 def _hosted(text: str) -> tuple[str, str, list[str]]:
@@ -86,7 +84,7 @@ def _by_host(given: list[str], option: str) -> dict[str, str]:
     return folders
 
 
-def refuse_unknown(folders: Folders, adopted: Adopted) -> None:
+def refuse_unknown(said: Said, adopted: Adopted) -> None:
     """Exit if an option names a host or a folder without nodes."""
     hosts = {node.host for node in adopted.nodes}
     processes = [node.process for node in adopted.nodes]
@@ -96,7 +94,7 @@ def refuse_unknown(folders: Folders, adopted: Adopted) -> None:
         *(process.host for process in processes),
         *(posixpath.dirname(process.span.source) for process in processes),
     }
-    unknown = sorted({*folders.homes, *folders.directories} - known)
+    unknown = sorted({*said.homes, *said.directories} - known)
     if adopted.nodes and unknown:
         wrong_usage(
             f"no node of the sources is on {' or '.join(unknown)}; for --home and --directory, their "

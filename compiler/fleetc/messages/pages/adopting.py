@@ -76,8 +76,7 @@ ADOPTING_PAGES: dict[str, Page] = {
         "A template of systemd units, and no source names its instances.",
         "livepeer@.service starts as livepeer@NAME.service, once for each NAME, and the file does not list them. Each "
         "of them is a node.",
-        "Add multi-user.target.wants to the sources: its links have the names. Or add a drop-in of an instance, or a "
-        "copy of the template as livepeer@NAME.service. Or ask the host with --from.",
+        "Ask the host with --from. Or name a copy of the template as livepeer@NAME.service for each instance.",
     ),
     "adopt-listener-exposed": Page(
         "The administration listener of a node is reachable from other machines.",
@@ -146,12 +145,6 @@ ADOPTING_PAGES: dict[str, Page] = {
         "user of the host.",
         "Set the variable of the help line where fleetc deploy runs. Or use a file on the host, with "
         '{ host_file = "/path" } in the spec. If it is no secret, write it into the spec.',
-    ),
-    "adopt-secrets-differ": Page(
-        "A remote worker presents another secret than its orchestrator has.",
-        "the orchestrator refuses the worker and logs it; the worker keeps running, stays idle and earns nothing.",
-        "Put one secret where the references of both lead. Secrets that stand in files of hosts are not compared, "
-        "unless the files are among the sources.",
     ),
     "adopt-setting-overridden": Page(
         "A setting is given twice, and the node uses the other value.",

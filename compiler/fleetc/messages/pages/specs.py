@@ -296,7 +296,7 @@ SPEC_PAGES: dict[str, Page] = {
         "Restore the file.",
     ),
     "spec-in-other-form": Page(
-        "A text of another form stands where a spec does, or in one: a Compose file, a unit, a command, YAML or JSON.",
+        "A text of another form stands where a spec does: a Compose file, a unit, a command, YAML or JSON.",
         "a spec is TOML.",
         "Let `fleetc adopt FILE` make a spec of a file that starts nodes.",
     ),
