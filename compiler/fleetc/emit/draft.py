@@ -152,6 +152,6 @@ def avatar_file(host: HostBlueprint, avatar: StackBlueprint, name: str, body: Bo
     return Draft(f"hosts/{host.name}/{AVATAR_DIRECTORY}/{name}", body, origins, tables, there)
 
 
-@lru_cache(maxsize=64)  # the files of a service come one after the other, and share the value
+@lru_cache(maxsize=4)  # the files of a host come one after the other, and those of a node share the value
 def _tables(host: str, kind: str, name: str) -> tuple[str, ...]:
     return f"hosts.{host}", f"{kind}.{name}"

@@ -29,7 +29,7 @@ class Chosen(NamedTuple, Generic[T]):
     origin: Origin
 
 
-@lru_cache(maxsize=4096)  # what comes from one place shares one value
+@lru_cache(maxsize=64)  # what comes from one place shares one value
 def given(*path: str | int) -> Origin:
     """The value is in the spec at this path."""
     return Origin("given", (path,))
@@ -40,7 +40,7 @@ def default(reason: str, *near: Path) -> Origin:
     return Origin("default", near, reason)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=64)
 def derived(reason: str, *paths: Path) -> Origin:
     """The value follows from those at `paths`."""
     return Origin("derived", paths, reason)
