@@ -50,8 +50,6 @@ def joined(edges: Mapping[DrawnEdge, list[str]]) -> tuple[dict[DrawnEdge, list[s
     return result, points
 
 
-def _of(
-    edges: Mapping[DrawnEdge, list[str]], sources: Iterable[str], targets: Iterable[str], kind: str
-) -> list[str]:
+def _of(edges: Mapping[DrawnEdge, list[str]], sources: Iterable[str], targets: Iterable[str], kind: str) -> list[str]:
     """The names of the edges from these sources to these targets."""
     return [name for source, target in product(sources, targets) for name in edges[DrawnEdge(source, target, kind)]]
