@@ -60,6 +60,8 @@ max_sessions = 2
 models = [{ use = "picture" }]
 [ladders.steps]
 profiles = [{ name = "720p0", width = 1280, height = 720, bitrate = 3000000, fps = 30 }]
+[rates]
+USD = "0.0004 ETH"
 """
 
 
@@ -405,7 +407,7 @@ def long_spec(name: str, count: int) -> str:
 def large_spec(kind: str, fault: str, count: int) -> str:
     """A spec with `count` entries of a kind, each with the fault."""
     entries = "".join(FAULTS[fault](kind, number, ENTRIES[kind](number)) for number in range(FIRST, FIRST + count))
-    return HEAD + ONE_OF_EACH + ("[rates]\n" if kind == "rates" else "") + entries
+    return HEAD + ONE_OF_EACH + entries
 
 
 BIG: dict[str, Callable[[int], str]] = {

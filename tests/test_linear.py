@@ -198,12 +198,12 @@ def _verified(text: str) -> str:
 
 
 def _explained(text: str) -> str:
-    """Where a line of each page about the whole fleet comes from."""
+    """Where a line of the page of the fleet, of its inventory and of its manifest comes from."""
     document, fleet, blueprint, tree = _sound(text).sound
     question = Derivation(fleet, blueprint, document, [Source("fleet.toml", text)], Shipped(*shipped()))
-    pages = ("FLEET.md", "ROLLOUT.md", "ansible/inventory.json", "manifest.json")
-    halves = {path: tree.as_mapping()[path].content.count(b"\n") // 2 for path in pages}
-    return "".join(why.as_text(why.explain_line(question, path, half)) for path, half in halves.items())
+    hosts = (path for path in tree.as_mapping() if path.endswith("/launch.flags"))
+    paths = ("FLEET.md", "ROLLOUT.md", "ansible/inventory.json", "manifest.json", next(hosts))
+    return "".join(why.as_text(why.explain_line(question, path, 12)) for path in paths)
 
 
 def _edited(text: str) -> str:
