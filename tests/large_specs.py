@@ -50,13 +50,18 @@ max_model_prices = { picture = "5000000 wei / pixel" }
 orchestrators = ["orch"]
 [orchestrators.orch]
 host = "base"
-mode = "video"
+mode = "dual"
 wallet = "money"
 service = "base.example.net:8935"
 price = "1200 wei / pixel"
 secret = { env = "ORCH" }
+gpus = [0]
+max_sessions = 2
+models = [{ use = "picture" }]
 [ladders.steps]
 profiles = [{ name = "720p0", width = 1280, height = 720, bitrate = 3000000, fps = 30 }]
+[rates]
+USD = "0.0004 ETH"
 """
 
 
@@ -140,7 +145,9 @@ def _reward_caller(number: int) -> str:
 
 def _stack(number: int) -> str:
     return _on_host(
-        number, f'[avatars.n{number}]\nhost = "h{number}"\nslots = [{{ avatar = "mira{number}", gpu = 0 }}]\n'
+        number,
+        f'[avatars.n{number}]\nhost = "h{number}"\nslots = [{{ avatar = "mira{number}", gpu = 0 }}]\n'
+        'allow = ["10.0.0.1"]\n',
     )
 
 
@@ -184,6 +191,25 @@ def _market(number: int) -> str:
     )
 
 
+def _runner(number: int) -> str:
+    """A live runner, and the orchestrator that offers it."""
+    image = f"registry.example.net/echo@sha256:{'a' * 64}"
+    return _on_host(
+        number,
+        f'[runners.r{number}]\napp = "example/echo{number}"\nhost = "h{number}"\nimage = "{image}"\nport = 8989\n'
+        f'health = "/health"\nprice = "0.10 USD / hour"\n[orchestrators.n{number}]\nhost = "h{number}"\nmode = "ai"\n'
+        f'wallet = "money"\nservice = "h{number}.example.net:8935"\nrunners = ["r{number}"]\nticket_ev = "20 gwei"\n'
+        'http_tls = false\nsecret = { env = "ORCH" }\n',
+    )
+
+
+def _classed(number: int) -> str:
+    """A gateway, and the class that it is like."""
+    return _gateway(number).replace('mode = "video"', f'like = "c{number}"') + (
+        f'[classes.c{number}.gateways]\nmode = "video"\n'
+    )
+
+
 def _remote_work(number: int) -> str:
     """An orchestrator with workers of both kinds on other hosts."""
     return _on_host(
@@ -215,6 +241,8 @@ ENTRIES: dict[str, Callable[[int], str]] = {
     "rates": _rate,
     "market": _market,
     "remote_work": _remote_work,
+    "runners": _runner,
+    "classes": _classed,
 }
 
 LONG: dict[str, tuple[str, Callable[[int], str], str]] = {
@@ -379,7 +407,7 @@ def long_spec(name: str, count: int) -> str:
 def large_spec(kind: str, fault: str, count: int) -> str:
     """A spec with `count` entries of a kind, each with the fault."""
     entries = "".join(FAULTS[fault](kind, number, ENTRIES[kind](number)) for number in range(FIRST, FIRST + count))
-    return HEAD + ONE_OF_EACH + ("[rates]\n" if kind == "rates" else "") + entries
+    return HEAD + ONE_OF_EACH + entries
 
 
 BIG: dict[str, Callable[[int], str]] = {

@@ -17,6 +17,7 @@ import tomllib
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -438,9 +439,9 @@ def tasks_of(spec: Table, hosts: list[Table]) -> list[tuple[str, list[Table]]]:
     def task(who: str, host: str, words: str, subject: str, command: str, nodes: list[str]) -> None:
         row = found[who].setdefault(
             (host, words, subject),
-            {"host": host, "words": words, "subject": subject, "command": command, "nodes": []},
+            {"host": host, "words": words, "subject": subject, "command": command, "nodes": {}},
         )
-        row["nodes"] += [node for node in nodes if node not in row["nodes"]]
+        row["nodes"] |= dict.fromkeys(nodes)
 
     secret = spec["fleet"]["rpc"]["env"]
     for host in hosts:
@@ -627,18 +628,18 @@ def give_tasks(tasks: list[tuple[str, list[Table]]], hosts: list[Table]) -> list
             if row["host"]:
                 common.setdefault((who, row["words"], row["subject"], row["command"]), []).append(row)
     shared = {id(row): rows for rows in common.values() if len(rows) > 1 for row in rows}
+    of_hosts = [(who, {name: [*own] for name, own in groupby(rows, itemgetter("host"))}) for who, rows in tasks]
     for host in hosts:
-        mine = [(who, [row for row in rows if row["host"] == host["name"]]) for who, rows in tasks]
+        mine = [(who, rows.get(host["name"], [])) for who, rows in of_hosts]
         own = [(who, [row for row in rows if id(row) not in shared]) for who, rows in mine]
         host["tasks"] = [(who, rows) for who, rows in own if rows]
         host["shared"] = [row for _, rows in mine for row in rows if id(row) in shared]
     found = []
     for who, rows in tasks:
-        whole = [rows for rows in common.values() if len(rows) > 1]
         once = [
             {**of_all[0], "hosts": named([f"`{row['host']}`" for row in of_all])}
             for (by, *_), of_all in common.items()
-            if by == who and of_all in whole
+            if by == who and len(of_all) > 1
         ]
         free = [{**row, "nodes": named([f"`{name}`" for name in row["nodes"]])} for row in rows if not row["host"]]
         found.append((who, [*once, *free]))

@@ -351,6 +351,12 @@ def test_a_gpu_may_be_named_by_its_uuid_and_the_node_gets_its_id() -> None:
     assert [slot.gpu for slot in avatar.slots] == ["1", "0"]
 
 
+def test_the_preflight_gets_the_uuid_of_each_gpu_in_the_order_of_the_node() -> None:
+    text = _with_uuids(free_orchestrator(host='"box"', gpus="[1, 0]", max_sessions="2"))
+    facts = next(dict(need.facts) for one in plan(text).hosts for need in one.needs if need.kind == "gpus")
+    assert (facts["gpus"], facts["uuids"]) == ("1 0", f"{UUIDS[1]} {UUIDS[0]}")
+
+
 def test_a_uuid_that_the_host_does_not_list_is_refused() -> None:
     unknown = UUIDS[0].replace("8a", "8b")
     found = printed(_with_uuids(free_orchestrator(host='"box"', gpus=f'[0, "{unknown}"]')))

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
-from weakref import ref
 
 from fleetc.analysis.demand import (
     MEMORY,
@@ -29,6 +28,7 @@ from fleetc.analysis.demand import (
     uses,
 )
 from fleetc.analysis.repairs import TRIES, Problem, repairs
+from fleetc.language.answers import once_for_all
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Bytes
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
@@ -162,16 +162,11 @@ class Weighed(NamedTuple):
     roaming: list[Use]
 
 
-_latest: list[tuple[ref[Fleet], list[Weighed]]] = []
-
-
+@once_for_all
 def _weighed(fleet: Fleet) -> list[Weighed]:
-    """Every host that lists GPUs, sorted. Rules ask about one fleet in turn, so the last answer is cached."""
-    if not _latest or _latest[0][0]() is not fleet:
-        named = ((name, uses(fleet, name)) for name, host in sorted(fleet.hosts.items()) if host.gpus)
-        weighed = [Weighed(name, asked, loads(fleet, name, asked), roaming(fleet, name)) for name, asked in named]
-        _latest[:] = [(ref(fleet), weighed)]
-    return _latest[0][1]
+    """Every host that lists GPUs, sorted."""
+    named = ((name, uses(fleet, name)) for name, host in sorted(fleet.hosts.items()) if host.gpus)
+    return [Weighed(name, asked, loads(fleet, name, asked), roaming(fleet, name)) for name, asked in named]
 
 
 def _too_full(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[Problem]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from fleetc.analysis import tickets
 from fleetc.analysis.acceptance import WEI, PriceEntry, chain_of, quoted
 from fleetc.analysis.economics import market_of
-from fleetc.analysis.runner_offers import sold
+from fleetc.analysis.runner_offers import sold_by
 from fleetc.analysis.runner_prices import PREPAID
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Duration
@@ -71,8 +71,8 @@ def sales(fleet: Fleet, seller: str) -> Iterator[Sale]:
         if fee:
             most = tickets.SIGNED_NONCES if live else tickets.NONCES
             yield Sale(f"live AI video with {goods[1]}", offer.path, fee, most, SECONDS["720p"] if live else 0)
-    for one in sold(fleet):
-        if one.offer.orchestrator.name == seller and one.worth is not None and not one.worth.refusal:
+    for one in sold_by(fleet).get(seller, ()):
+        if one.worth is not None and not one.worth.refusal:
             path, ahead = (*one.offer.of_runner, "price"), SECONDS.get(one.worth.unit, 0)
             yield Sale(f"runner {one.offer.name}", path, one.worth.prepaid, tickets.SIGNED_NONCES, ahead)
 

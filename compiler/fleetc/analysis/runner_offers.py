@@ -29,6 +29,7 @@ from fleetc.analysis.acceptance import (
 )
 from fleetc.analysis.runner_prices import RunnerWorth
 from fleetc.analysis.tickets import Backing, Chain, PricePair, Terms
+from fleetc.language.answers import once_for_all
 from fleetc.language.effective_runners import Offer, offers
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import Price
@@ -76,11 +77,20 @@ class RunnerDecision(NamedTuple):
 
 def sold(fleet: Fleet) -> Iterator[RunnerOffer]:
     """The offers with a price; none off-chain."""
+    for of_seller in sold_by(fleet).values():
+        yield from of_seller
+
+
+@once_for_all
+def sold_by(fleet: Fleet) -> dict[str, list[RunnerOffer]]:
+    """The same by orchestrator."""
+    found: dict[str, list[RunnerOffer]] = {}
     for offer in offers(fleet) if fleet.on_chain else ():
         if offer.runner.price is not None:
-            worth = runner_prices.worth(offer.runner.price, fleet.rates)
-            seller = fleet.orchestrators[offer.orchestrator.name]
-            yield RunnerOffer(offer, worth, terms_of(fleet, seller))
+            worth, seller = runner_prices.worth(offer.runner.price, fleet.rates), offer.orchestrator.name
+            one = RunnerOffer(offer, worth, terms_of(fleet, fleet.orchestrators[seller]))
+            found.setdefault(seller, []).append(one)
+    return found
 
 
 def buyers(fleet: Fleet) -> Iterator[tuple[Node, Signer]]:

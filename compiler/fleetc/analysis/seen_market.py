@@ -67,10 +67,6 @@ class Seller(BaseModel):
     capabilities_prices: list[_Price] | None = None
     capabilities: _Capabilities | None = None
 
-    def is_at(self, place: str) -> bool:
-        """Whether its address ends so."""
-        return place != "" and self.orch_uri.rstrip("/").endswith(place)
-
     @cached_property
     def models(self) -> dict[Goods, bool]:
         """Its models, and whether each is warm."""
@@ -122,6 +118,14 @@ class SeenMarket(BaseModel):
     orchestrators: list[Seller]
     unreadable: int = 0
     reaches: tuple[Reach, ...] = ()
+
+    @cached_property
+    def at(self) -> dict[str, list[Seller]]:
+        """Those at each host and port."""
+        found: dict[str, list[Seller]] = {}
+        for one in self.orchestrators:
+            found.setdefault(one.orch_uri.rstrip("/").rpartition("://")[2], []).append(one)
+        return found
 
 
 class Recorded(BaseModel):

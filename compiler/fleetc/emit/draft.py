@@ -8,6 +8,7 @@ one file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, BlueprintFile, HostBlueprint, Service, StackBlueprint
 from fleetc.emit.artifacts import json_document, json_lines, tables_of
@@ -141,15 +142,16 @@ def service_file(
     if by_runtime:
         why = "every node has this file on a host of this runtime"
         there = derived(why, ("hosts", host.name, "runtime"), (*node, "host"))
-    return Draft(f"hosts/{host.name}/{service.name}/{name}", body, origins, _tables(host, *node), there)
+    return Draft(f"hosts/{host.name}/{service.name}/{name}", body, origins, _tables(host.name, *node), there)
 
 
 def avatar_file(host: HostBlueprint, avatar: StackBlueprint, name: str, body: Body, origins: Iterable[Origin]) -> Draft:
     """A file of a host's avatar stack. Its tables are those of the host, the stack and the origins."""
     there = derived("every host with avatars has this file", ("avatars", avatar.name, "host"))
-    tables = _tables(host, "avatars", avatar.name)
+    tables = _tables(host.name, "avatars", avatar.name)
     return Draft(f"hosts/{host.name}/{AVATAR_DIRECTORY}/{name}", body, origins, tables, there)
 
 
-def _tables(host: HostBlueprint, kind: str, name: str) -> tuple[str, ...]:
-    return f"hosts.{host.name}", f"{kind}.{name}"
+@lru_cache(maxsize=4)  # the files of a host come one after the other, and those of a node share the value
+def _tables(host: str, kind: str, name: str) -> tuple[str, ...]:
+    return f"hosts.{host}", f"{kind}.{name}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fleetc.blueprint.blueprint import (
     AVATAR_DIRECTORY,
@@ -125,21 +125,23 @@ def _gpus(fleet: Fleet, host: HostBlueprint) -> Iterator[Need]:
             continue
         origin = given(service.table, service.name, "gpus")
         ids = range(len(fleet.hosts[host.name].gpus)) if isinstance(service.gpus, str) else service.gpus
-        yield _driver(fleet, host, service.name, origin, [str(number) for number in ids])
+        yield _driver(fleet, host, service.name, origin, ids)
         if host.runtime == "docker" or service.manages_containers:
             yield Need("toolkit", "", origin, "NVIDIA Container Toolkit", (service.name,))
     slots = host.avatar.slots if host.avatar is not None else ()
     for slot in slots:
         ids = range(len(fleet.hosts[host.name].gpus)) if slot.gpu == "all" else (int(slot.gpu),)
-        yield _driver(fleet, host, AVATAR_DIRECTORY, slot.origin, [str(number) for number in ids])
+        yield _driver(fleet, host, AVATAR_DIRECTORY, slot.origin, ids)
         yield Need("toolkit", "", slot.origin, "NVIDIA Container Toolkit", (AVATAR_DIRECTORY,))
 
 
-def _driver(fleet: Fleet, host: HostBlueprint, node: str, origin: Origin, ids: list[str]) -> Need:
-    listed = [gpu for number, gpu in enumerate(fleet.hosts[host.name].gpus) if str(number) in ids]
+def _driver(fleet: Fleet, host: HostBlueprint, node: str, origin: Origin, ids: Sequence[int]) -> Need:
+    """Ids, UUIDs and models are in the same order."""
+    gpus, numbers = fleet.hosts[host.name].gpus, [str(number) for number in ids]
+    listed = [gpus[number] for number in ids if number < len(gpus)]
     models = " ".join((re.findall("[0-9]+", gpu.model) or ["-"])[0] for gpu in listed)
-    facts = (("gpus", " ".join(ids)), ("uuids", " ".join(gpu.uuid or "-" for gpu in listed)), ("models", models))
-    shown = f"GPU {', '.join(ids)}" if ids else "its GPUs"
+    facts = (("gpus", " ".join(numbers)), ("uuids", " ".join(gpu.uuid or "-" for gpu in listed)), ("models", models))
+    shown = f"GPU {', '.join(numbers)}" if numbers else "its GPUs"
     return Need("gpus", "", origin, f"driver that shows {shown} to nvidia-smi", (node,), facts)
 
 

@@ -149,9 +149,11 @@ def _price(fleet: Fleet, runner: Runner, path: Path) -> Chosen[dict[str, Any]]:
 def _gpu(fleet: Fleet, offer: Offer) -> Chosen[dict[str, Any]] | None:
     """The GPU for clients, if the runner has exactly one that its host lists."""
     runner = offer.runner
-    placed = next((one for one in fleet.placed_runners if one.name == offer.name), None)
-    ids = effective_runners.gpu_ids(fleet, placed) if placed is not None else ()
-    if placed is None or isinstance(ids, str) or len(ids) != 1 or ids[0] >= len(fleet.hosts[placed.host].gpus):
+    placed = fleet.started_by_name.get(offer.name)
+    if not isinstance(placed, PlacedRunner):
+        return None
+    ids = effective_runners.gpu_ids(fleet, placed)
+    if isinstance(ids, str) or len(ids) != 1 or ids[0] >= len(fleet.hosts[placed.host].gpus):
         return None
     gpu = fleet.hosts[placed.host].gpus[ids[0]]
     memory = memory_of(gpu)

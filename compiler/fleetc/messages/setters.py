@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import CLUSTER_FILE, LAUNCH_FLAGS
 from fleetc.language.rows import UNREACHED, fields_that_set, flag_called
-from fleetc.lower import models, prices
-from fleetc.lower.gateway import RENDITIONS_FILE
 from fleetc.messages.tables import plain_name, tables
 from fleetc.text.suggestions import Suggestions, asked, did_you_mean, folded
 from fleetc.upstream import FLAGS
@@ -99,6 +97,9 @@ def _unknown_flag(word: str, name: str) -> Setter:
 
 def _files() -> dict[str, dict[str, tuple[str, ...]]]:
     """The keys of each JSON file that a node or a stack reads, with the fields that they come from."""
+    from fleetc.lower import models, prices  # only here: no other page needs them
+    from fleetc.lower.gateway import RENDITIONS_FILE
+
     ladder = next(table for table in tables() if plain_name(table.name) == "ladders.profiles")
     return {
         models.MODELS_FILE: models.KEYS,

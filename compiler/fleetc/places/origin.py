@@ -6,6 +6,7 @@ people's questions about the output. Holds key paths, never lines.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
 from fleetc.places.diagnostic import Path
@@ -28,6 +29,7 @@ class Chosen(NamedTuple, Generic[T]):
     origin: Origin
 
 
+@lru_cache(maxsize=64)  # what comes from one place shares one value
 def given(*path: str | int) -> Origin:
     """The value is in the spec at this path."""
     return Origin("given", (path,))
@@ -38,6 +40,7 @@ def default(reason: str, *near: Path) -> Origin:
     return Origin("default", near, reason)
 
 
+@lru_cache(maxsize=64)
 def derived(reason: str, *paths: Path) -> Origin:
     """The value follows from those at `paths`."""
     return Origin("derived", paths, reason)

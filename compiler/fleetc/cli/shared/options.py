@@ -24,10 +24,11 @@ def upwards(spec: Path | None) -> Path | None:
     Exits if that directory has its own settings: they only apply to commands that run there.
     """
     from fleetc.disk.files import spec_above
-    from fleetc.settings import checkout_settings
 
     if spec != HERE or (above := spec_above(Path.cwd())) in (None, HERE):
         return spec
+    from fleetc.settings import checkout_settings  # only here: Tab needs none
+
     with Failures():
         own_settings = checkout_settings(Path.cwd() / above)
     if own_settings:

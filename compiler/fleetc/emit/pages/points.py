@@ -5,7 +5,8 @@ In: edges between ids, each with the names that it is about. Out: fewer edges, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import NamedTuple
 
 JOINS = "joins"
@@ -44,11 +45,11 @@ def joined(edges: Mapping[DrawnEdge, list[str]]) -> tuple[dict[DrawnEdge, list[s
             continue
         point = f"point_{len(points) + 1}"
         points[point] = [name for names in pairs.values() for name in names]
-        result |= {DrawnEdge(source, point, JOINS): _of(pairs, source=source) for source in found_sources}
-        result |= {DrawnEdge(point, target, kind): _of(pairs, target=target) for target in targets}
+        result |= {DrawnEdge(source, point, JOINS): _of(pairs, [source], targets, kind) for source in found_sources}
+        result |= {DrawnEdge(point, target, kind): _of(pairs, found_sources, [target], kind) for target in targets}
     return result, points
 
 
-def _of(pairs: Mapping[DrawnEdge, list[str]], source: str = "", target: str = "") -> list[str]:
-    """The names of the edges from a source or to a target."""
-    return [name for edge, names in pairs.items() if edge.source == source or edge.target == target for name in names]
+def _of(edges: Mapping[DrawnEdge, list[str]], sources: Iterable[str], targets: Iterable[str], kind: str) -> list[str]:
+    """The names of the edges from these sources to these targets."""
+    return [name for source, target in product(sources, targets) for name in edges[DrawnEdge(source, target, kind)]]

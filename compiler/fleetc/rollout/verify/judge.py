@@ -231,7 +231,8 @@ def _of_host(
         names = first_of(sorted(variables), _NAMED, " and ")
         message = f"{node} also reads {names} from its environment, which nothing of its release sets"
         yield found("drift", "other-setting", message, node)
-    own = {str(settings.address).lower(): name for name, settings in fleet.wallets.items()}
+    wallets = fleet.wallets.items() if answer.strangers else ()
+    own = {str(settings.address).lower(): name for name, settings in wallets}
     for stranger in answer.strangers:
         if stranger.account in own:
             wallet, also = own[stranger.account], " and calls reward" if stranger.reward else ""

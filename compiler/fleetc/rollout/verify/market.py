@@ -81,8 +81,8 @@ def _as_seen(node: NodeSeen, markets: Sequence[SeenMarket]) -> Iterator[Finding]
     """Whether gateways that surely look for an orchestrator saw it, and with the price and the models of the spec."""
     address, search = effective.service_address(node.fleet, node.node), searches(node.fleet)
     looking = [one for one in markets if search[one.gateway].surely_asks(node.service.name)]
-    place = f"://{address.value.authority}" if address is not None else ""
-    seen = [(market.gateway, one) for market in looking for one in market.orchestrators if one.is_at(place)]
+    place = address.value.authority if address is not None else ""
+    seen = [(market.gateway, one) for market in looking for one in market.at.get(place, ())]
     other = [f"{gateway} saw that it {words}" for gateway, one in seen for words in _otherwise(node, gateway, one)]
     if looking and not seen:
         other = [f"no gateway saw it when it last asked all orchestrators: {first_of([m.gateway for m in looking], 3)}"]

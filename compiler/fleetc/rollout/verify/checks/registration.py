@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.discovery import is_named, lists_unknown, registered_account, sharers
+from fleetc.analysis.discovery import is_named, listing, lists_unknown, registered_account, registrations
 from fleetc.blueprint.blueprint import HostBlueprint
 from fleetc.language import effective
+from fleetc.language.answers import once_for_all
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress
 from fleetc.language.signing import talks_to_chain
@@ -78,19 +79,26 @@ def _of_address(
     """What the chain has is the address of an orchestrator with its account, though not always its own."""
     if not address and not active:
         return
-    there = [sharer for sharer in sharers(fleet, settings) if place_of(sharer.address) == place_in(address)]
-    if not there:
+    there = _at_places(fleet).get((listing(fleet, settings), place_in(address)))
+    if there is None:
         has = f"its address as {replies.shown(address)}" if address else "no address of it,"
         message = f"the chain has {has} instead of {wanted.scheme}://{place_of(wanted)}"
         advice = "register the address of the spec with the node's command line, or correct the spec"
         yield _found(node, "drift", "other-service-address", message)._replace(help=advice)
     elif place_of(wanted) != place_in(address) and not is_named(fleet, node, wanted) and not lists_unknown(fleet):
         message = (
-            f"the chain has its account at the address of {there[0].node.name}, and no gateway of this fleet lists it: "
+            f"the chain has its account at the address of {there.name}, and no gateway of this fleet lists it: "
             "gateways that search the chain do not find it"
         )
         advice = "list it in a gateway, name it in instances of the registered one, or give it its own wallet"
         yield _found(node, "warning", "other-service-address", message)._replace(help=advice)
+
+
+@once_for_all
+def _at_places(fleet: Fleet) -> dict[tuple[str, str], Node]:
+    """The first orchestrator, by name, of each account in a registry at each address."""
+    every = ((account, one) for account, members in registrations(fleet).items() for one in reversed(members))
+    return {(account, place_of(one.address)): one.node for account, one in every}
 
 
 def _found(node: Node, kind: Kind, code: str, message: str) -> Finding:
