@@ -146,4 +146,5 @@ def test_variable_with_a_part_of_a_secret_is_not_taken_for_the_whole(texts: dict
     assert gateway["auth_webhook"] == {"env": "GATEWAY_AUTH_WEBHOOK"}
     assert gateway["discovery"] == {"webhook": {"env": "GATEWAY_DISCOVERY_WEBHOOK"}}
     places = [item.primary for item in located(found) if item.diagnostic.code == "adopt-secret-inline"]
-    assert {place.text.partition("=")[0] for place in places} == {"TOKEN", "KEY"}
+    lines = (texts[place.file].split("\n")[place.line - 1] for place in places)
+    assert {line.partition("=")[0] for line in lines} == {"TOKEN", "KEY"}

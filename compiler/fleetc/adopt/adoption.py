@@ -153,6 +153,6 @@ def _account_for_files(sources: Sequence[Source], library: Library, ledger: Ledg
 
 
 def located(adopted: Adopted) -> list[Located]:
-    """The diagnostics with their lines, whose text is never shown: it may have a secret."""
+    """The diagnostics with their places, without the text of a line: it may have a secret."""
     items = locate(adopted.diagnostics, adopted.sources, None)
-    return [item._replace(primary=item.primary._replace(hidden=True)) for item in items]
+    return [item._replace(primary=item.primary._replace(hidden=True, text="")) for item in items]

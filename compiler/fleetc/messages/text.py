@@ -109,9 +109,12 @@ def _frame(place: Place, width: int, colour: bool, mark: str, hue: str) -> list[
 
 
 def _hidden_frame(place: Place, margin: str, width: int) -> list[str]:
-    """The place of a line that may hold a secret, without the line."""
+    """The place of a line that may hold a secret, without the line; the place alone if the line is not known."""
+    where = f"{margin}--> {plain_output(place.file)}:{place.line}:{place.column}"
+    if not place.text and not place.note:
+        return [where]
     return [
-        f"{margin}--> {plain_output(place.file)}:{place.line}:{place.column}",
+        where,
         f"{margin} |",
         f"{place.line:>{width}} | [line not shown: it may contain a secret]",
         f"{margin} |" + (f" {plain_output(place.note)}" if place.note else ""),
