@@ -24,7 +24,7 @@ from fleetc.observe.findings import findings
 from fleetc.pipeline import Compiled, check_spec
 from fleetc.review import lines, why
 from fleetc.review.reports import terminal
-from fleetc.review.why import Derivation, Shipped
+from fleetc.review.why import Derivation
 from fleetc.text import suggestions
 from fleetc.toml.document import Source
 from tests.bench.fleetgen import spec_text
@@ -200,7 +200,7 @@ def _verified(text: str) -> str:
 def _explained(text: str) -> str:
     """Where a line of the page of the fleet, of its inventory and of its manifest comes from."""
     document, fleet, blueprint, tree = _sound(text).sound
-    question = Derivation(fleet, blueprint, document, [Source("fleet.toml", text)], Shipped(*shipped()))
+    question = Derivation(fleet, blueprint, document, [Source("fleet.toml", text)], shipped())
     hosts = (path for path in tree.as_mapping() if path.endswith("/launch.flags"))
     paths = ("FLEET.md", "ROLLOUT.md", "ansible/inventory.json", "manifest.json", next(hosts))
     return "".join(why.as_text(why.explain_line(question, path, 12)) for path in paths)
