@@ -63,6 +63,25 @@ class Disk:
         self.special: Callable[[str], bytes | None] = lambda path: None
         """What the kernel says in /proc."""
 
+    def copy(self) -> tuple[Any, ...]:
+        """All that is on it now. Nobody has a file open between two steps of the world."""
+        folders: dict[int, Folder] = {}
+
+        def of(thing: Any) -> Any:
+            if type(thing) is Folder:
+                copied = folders[id(thing)] = Folder({name: of(inside) for name, inside in thing.items()})
+                return copied
+            return thing.copy() if type(thing) is File else thing
+
+        root = of(self.root)
+        undo = [(folders.get(id(folder)) or of(folder), name, of(old)) for folder, name, old in self.undo]
+        return root, undo, self.full, self.version, self.numbers
+
+    def restore(self, copied: tuple[Any, ...]) -> None:
+        self.root, self.undo, self.full, self.version, self.numbers = copied
+        self.root, self.undo, *_ = self.copy()
+        self.handles.clear()
+
     def find(self, path: str, follow: bool = True) -> tuple[Folder, str, Any]:
         """The directory of a path, its last name, and what is there; None for nothing."""
         rest = [name for name in path.split("/")[::-1] if name]
@@ -121,10 +140,12 @@ class Disk:
     def sync(self) -> None:
         """Bring all names to the disk."""
         self.undo.clear()
+        self.version += 1
 
     def settle(self) -> None:
         """What a kernel does by itself within half a minute: everything reaches the disk."""
         self.undo.clear()
+        self.version += 1
         for _, file in self.files():
             file.synced = file.content
 
@@ -149,14 +170,17 @@ class Disk:
             elif isinstance(thing, File):
                 yield f"{path}/{name}", thing
 
-    def things(self, folder: Folder | None = None, path: str = "") -> Iterator[tuple[str, object]]:
-        """Every name with what it is, sorted; for digests of a state."""
-        for name, thing in sorted((self.root if folder is None else folder).items()):
-            if isinstance(thing, Folder):
-                yield f"{path}/{name}/", None
-                yield from self.things(thing, f"{path}/{name}")
-            else:
-                yield f"{path}/{name}", thing.content if isinstance(thing, File) else str(thing)
+    def digest(self, seen: Callable[[bytes], object]) -> int:
+        """All names with what they are, and what a power cut would lose; `seen` says what counts of a content."""
+
+        def of(thing: Any) -> object:
+            if type(thing) is Folder:
+                return hash(frozenset([(name, of(inside)) for name, inside in thing.items()]))
+            if type(thing) is File:
+                return seen(thing.content), thing.mode, thing.synced == thing.content
+            return thing
+
+        return hash((of(self.root), tuple([name for _, name, _ in self.undo])))
 
     # What programs call, as os, shutil and open have it.
 
@@ -192,6 +216,7 @@ class Disk:
     def truncate(self, number: int, size: int) -> None:
         file = self.handles[number][1]
         file.content = file.content[:size]
+        self.version += 1
 
     def sync_number(self, number: int) -> None:
         path, thing = self.handles[number]
@@ -318,6 +343,7 @@ class Disk:
         thing = self.need(path)
         if isinstance(thing, File):
             thing.mode = mode
+            self.version += 1
 
     def real(self, path: str) -> str:
         """A path without links; the last name need not be there."""

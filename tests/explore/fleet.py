@@ -34,7 +34,7 @@ from fleetc.rollout.hosts.runner import RunOptions
 from fleetc.rollout.journal.lines import decode
 from fleetc.settings import Settings
 from tests.explore.disk import Disk, os_of
-from tests.explore.machine import EPOCH, Died, Json, Process, SilentError, World
+from tests.explore.machine import EPOCH, Died, Json, Process, SilentError, World, without_times
 from tests.support import compile_text
 
 EXPECT = "Begin the time within which nodes come here for good, or not at all"
@@ -60,6 +60,7 @@ class Ansible:
     def run(self, project: Any, playbook: str, options: RunOptions, *_: object) -> RunResult:
         """What the runner reports of one run."""
         self.failures, self.answers = [], {host: {} for host in options.limit}
+        self.controller.plays += 1
         self.tree, self.given = cast(Tree, project.tree), dict(options.variables)
         hosts = list(options.limit)
         if playbook == "observe.yml":
@@ -288,13 +289,27 @@ class Controller:
         self.world, self.name = world, name
         self.disk = Disk(lambda what, path: None)
         self.disk.makedirs("/journal")
-        self.runs = 0
+        self.runs = self.plays = 0
         self.dead = False
+        self.heard: dict[object, int] = {}
+        """The last answer of each host to each request, by the runs of Ansible."""
+        self.journal_key: int | None = None
 
-    def history(self) -> object:
-        """What its journal says, without times."""
-        entries = [(entry.what, repr(sorted(entry.facts.items()))) for entry in self.entries()]
-        return hash(tuple(entries))
+    def copy(self) -> Any:
+        return self.runs, self.disk.copy()
+
+    def restore(self, copied: Any) -> None:
+        self.runs, disk = copied
+        self.disk.restore(disk)
+        self.dead, self.journal_key = False, None
+        self.heard.clear()
+
+    def digest(self) -> object:
+        """What its journal says and what it has heard, without times."""
+        if self.journal_key is None:
+            file = self.disk.at("/journal/aurora.jsonl")
+            self.journal_key = hash((file and without_times(file.content, b"-")[0], frozenset(self.heard.items())))
+        return self.journal_key
 
     def entries(self) -> tuple[Any, ...]:
         file = self.disk.at("/journal/aurora.jsonl")
@@ -303,6 +318,17 @@ class Controller:
     def message(self, host: str, request: Json) -> Json:
         """Hand a request to a host and wait for its answer."""
         self.alive()
+        try:
+            answer = self.world.step(lambda: self.sent(host, request))
+        except SilentError:
+            answer = None
+        self.heard[self.plays, host, request["do"]] = without_times(json.dumps(answer).encode(), b"-")[0]
+        self.journal_key = None
+        if answer is None:
+            raise SilentError
+        return answer
+
+    def sent(self, host: str, request: Json) -> Json:
         world, do = self.world, request["do"]
         self.world.sleep(1)
         try:
@@ -324,7 +350,8 @@ class Controller:
     ) -> Outcome | None:
         """A rollout; None where the controller dies in it."""
         process = Process(None)
-        self.dead, self.runs = False, self.runs + 1
+        self.dead, self.runs, self.plays, self.journal_key = False, self.runs + 1, 0, None
+        self.heard.clear()
         try:
             return self.world.run(process, lambda: self.rolled_out(compiled, goal, stated, limit))  # type: ignore[no-any-return]
         except Died:
@@ -348,7 +375,7 @@ class Controller:
         clock = SimpleNamespace(time=lambda: EPOCH + world.now, monotonic=lambda: world.now)
 
         def wait(seconds: float = 0) -> None:
-            world.sleep(seconds)
+            world.step(lambda: world.sleep(seconds))
 
         @contextmanager
         def project(tree: Tree) -> Iterator[Any]:
@@ -361,9 +388,10 @@ class Controller:
 
         def write(journal: journals.Journal, what: str, **facts: Any) -> None:
             self.alive()
-            world.point(None, f"{self.name} writes: {what}")
+            world.step(lambda: world.point(None, f"{self.name} writes: {what}"))
             self.alive()
             _write(journal, what, **facts)
+            self.journal_key = None
 
         given: dict[Any, Json] = {
             rolling: {"run_playbook": ansible.run, "time": clock, "this_run": lambda: owner},
@@ -372,7 +400,7 @@ class Controller:
                 "secret_values": lambda *_: {}, "on_interrupt": lambda *_: None, "restore": lambda _: None,
             },
             journals: {
-                "os": os_of(self.disk, world.random, lambda number: None),
+                "os": os_of(self.disk, lambda count: bytes(count), lambda number: None),
                 "fcntl": SimpleNamespace(flock=lambda *_: None, LOCK_EX=2, LOCK_NB=4),
                 "datetime": SimpleNamespace(now=lambda zone: datetime.fromtimestamp(EPOCH + world.now, zone)),
             },

@@ -15,6 +15,7 @@ import sys
 import urllib.parse
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from copy import copy
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +34,10 @@ EPOCH = 1_780_000_000.0
 """What the wall clock says when the world begins."""
 
 
+STATE = ("units", "waiting", "failing", "kept_up", "state", "is_on", "booted", "boots", "pids", "randoms")
+"""What a host is at beside its nodes and its disk."""
+
+
 class Died(BaseException):
     """The process that runs now is no more."""
 
@@ -46,10 +51,15 @@ class SilentError(Exception):
 
 
 class Process:
-    """A process of the program, or the controller."""
+    """A process of the program, or the controller. Two of equal `position` have seen the same since they began."""
 
-    def __init__(self, machine: Machine | None, waits: bool = False) -> None:
-        self.machine, self.dead, self.waits = machine, False, waits
+    def __init__(self, machine: Machine | None, waits: bool = False, began: object = "") -> None:
+        self.machine, self.dead, self.waits, self.position = machine, False, waits, 0
+        self.sees(began)
+
+    def sees(self, what: object) -> None:
+        if self.machine:
+            self.position = hash((self.position, self.machine.digest(), what))
 
 
 class Node:
@@ -61,6 +71,11 @@ class Node:
         self.argv = re.findall(r'"([^"]*)"', command)
         self.settings = dict(word.lstrip("-").partition("=")[::2] for word in self.argv[1:])
         self.set: Json = {}
+
+    def copy(self) -> Node:
+        made = copy(self)
+        made.settings = dict(self.settings)
+        return made
 
     @property
     def is_ill(self) -> bool:
@@ -79,10 +94,19 @@ class World:
         """Hears of each effect before it happens; may raise, kill and cut."""
         self.watch: Callable[[], None] = lambda: None
         """Hears of each start and stop of a node."""
+        self.step: Callable[[Callable[[], Any]], Any] = lambda do: do()
+        """Does what the world does between two moves of the controller."""
         self.machines = {name: Machine(self, name) for name in names}
 
-    def random(self, count: int) -> bytes:
-        return next(self.numbers).to_bytes(8, "big")[-count:].rjust(count, b"\0")
+    def copy(self) -> Any:
+        """All that is in it now, between two steps."""
+        return self.now, self.timers[:], next(self.numbers), [machine.copy() for machine in self.machines.values()]
+
+    def restore(self, copied: Any) -> None:
+        self.now, timers, number, machines = copied
+        self.timers, self.numbers, self.stack = timers[:], itertools.count(number), []
+        for machine, content in zip(self.machines.values(), machines, strict=True):
+            machine.restore(content)
 
     def alive(self) -> None:
         """End the process that runs now if it was killed meanwhile."""
@@ -92,6 +116,7 @@ class World:
     def sleep(self, seconds: float) -> None:
         """Let time go by, and everything happen that is due until then."""
         self.alive()
+        began = self.now
         end = self.now + seconds
         while due := [timer for timer in self.timers if timer[0] <= end]:
             timer = min(due, key=lambda timer: timer[:2])
@@ -103,9 +128,17 @@ class World:
             for machine in self.machines.values():
                 machine.disk.settle()
         self.alive()
+        if self.stack:
+            self.stack[-1].sees(round(self.now - began))
 
     def due(self, seconds: float, machine: Machine, unit: str, words: tuple[str, ...]) -> None:
         self.timers.append((self.now + seconds, next(self.numbers), machine, unit, words))
+
+    def settle(self) -> None:
+        """Let everything come to its end, and then some time go by."""
+        self.quiet()
+        self.sleep(3000)
+        self.quiet()
 
     def quiet(self) -> None:
         """Let all timers fire, as long as there are any."""
@@ -152,7 +185,10 @@ class Machine:
         self.locks: dict[int, tuple[int, Process]] = {}
         self.waiting: list[tuple[float, int, Machine, str, tuple[str, ...]]] = []
         self.state, self.is_on, self.booted, self.boots, self.pids = "running", True, -100.0, 1, 1000
+        self.randoms = 0
         self.failing: set[str] = set()
+        self.known = (-1, -1.0, 0)
+        """The digest of the disk, and of which version and moment."""
         self.kept_up: set[str] = set()
         """Units that systemd starts again when they are killed."""
         self.program = loaded(cast(Path, ""))
@@ -161,6 +197,23 @@ class Machine:
     def effect(self, what: str, path: str) -> None:
         self.world.alive()
         self.world.point(self, f"{what} {path}")
+
+    def copy(self) -> Any:
+        nodes = {name: node.copy() for name, node in self.nodes.items()}
+        plain = {name: value.copy() if isinstance(value, (dict, list, set)) else value for name in STATE if (value := vars(self)[name]) is not None}
+        return nodes, plain, self.disk.copy()
+
+    def restore(self, copied: Any) -> None:
+        nodes, plain, disk = copied
+        vars(self).update((name, value.copy() if isinstance(value, (dict, list, set)) else value) for name, value in plain.items())
+        self.nodes = {name: node.copy() for name, node in nodes.items()}
+        self.locks.clear()
+        self.known = (-1, -1.0, 0)
+        self.disk.restore(disk)
+
+    def random(self, count: int) -> bytes:
+        self.randoms += 1
+        return self.randoms.to_bytes(8, "big")[-count:].rjust(count, b"\0")
 
     def given(self) -> None:
         """Set the outside of the program."""
@@ -177,7 +230,7 @@ class Machine:
         for module in program._modules:
             names = vars(module)
             outside = {
-                "os": os_of(self.disk, world.random, self.closed),
+                "os": os_of(self.disk, self.random, self.closed),
                 "shutil": shutil_of(self.disk),
                 "subprocess": subprocess,
                 "time": time,
@@ -203,7 +256,7 @@ class Machine:
         """What the program answers; SilentError where it dies or the host is off."""
         if not self.is_on:
             raise SilentError
-        process = Process(self)
+        process = Process(self, began=str(request))
         answer = self.world.run(process, lambda: self.program["answer"](json.loads(json.dumps(request))))
         if answer is None:
             raise SilentError
@@ -223,7 +276,7 @@ class Machine:
                 self.failing.discard(words[1])
                 self.start(words[1])
         elif self.is_on and (self.state == "running" or words[0] == "apart"):
-            ended = self.world.run(Process(self, True), lambda: self.main(timer))
+            ended = self.world.run(Process(self, True, (timer[3] in self.kept_up, timer[4])), lambda: self.main(timer))
             if ended is None and self.is_on and timer[3] in self.kept_up:
                 self.world.due(RESTART_SECONDS, self, timer[3], words)
 
@@ -326,25 +379,14 @@ class Machine:
                 self.disk.put(folder, last, None)
         self.units.pop(name, None)
 
-    def digest(self) -> tuple[object, ...]:
-        """What this host is at, without times and numbers of processes."""
-        places = ("/var/lib/fleetc", "/opt/fleetc/current", UNITS, "/etc/fleetc")
-        names = (item for place in places for item in self.disk.things(self.disk.at(place) or Folder(), place))
-        things = tuple((path, without_times(what, b"boot-%d" % self.boots)) for path, what in names)
-        releases = tuple(sorted(self.disk.at("/opt/fleetc/releases") or ()))
-        nodes = tuple(
-            (name, node.unit, node.read, *sorted(node.settings.items())) for name, node in sorted(self.nodes.items())
-        )
-        return (
-            self.is_on,
-            self.state,
-            self.disk.full,
-            bool(self.locks),
-            things,
-            releases,
-            nodes,
-            *sorted(self.failing),
-        )
+    def digest(self) -> int:
+        """What this host is at. Times that are over, and numbers of processes, do not count."""
+        if self.disk.version != self.known[0] or self.world.now != self.known[1]:
+            boot, uptime = b"boot-%d" % self.boots, self.world.now - self.booted
+            self.known = (self.disk.version, self.world.now, self.disk.digest(lambda content: as_seen(content, boot, uptime)))
+        nodes = [(name, node.unit, node.read, frozenset(node.settings.items())) for name, node in self.nodes.items()]
+        own = (self.is_on, self.state, self.disk.full, bool(self.locks), tuple(sorted(self.failing)), len(self.waiting))
+        return hash((self.known[2], own, frozenset(nodes), frozenset(self.units.items())))
 
     # systemd.
 
@@ -469,16 +511,23 @@ class Machine:
 
 
 TIMES = re.compile(rb"[0-9]+\.[0-9]+|[0-9]{4}-[0-9-]{5}T[0-9:]{8}Z")
+LIMITS = re.compile(rb'"(?:until|entered)": ([0-9.]+)')
+STARTING_SECONDS = 15
 
 
 @cache
-def without_times(content: object, boot: bytes) -> object:
-    """The content of a file without times, and with this boot told from others."""
-    if not isinstance(content, bytes) or b"{" not in content[:1]:
-        return content
+def without_times(content: bytes, boot: bytes) -> tuple[int, tuple[float, ...]]:
+    """The content of a file without times, with this boot told from others; and the times that count."""
     if content.startswith(b'{"at"') and b"what" in content:
-        return b""
-    return TIMES.sub(b"", content).replace(boot, b"this boot")
+        return 0, ()
+    limits = tuple(float(limit) for limit in LIMITS.findall(content)) if content.startswith(b"{") else ()
+    return hash(TIMES.sub(b"", content).replace(boot, b"this boot")), limits
+
+
+def as_seen(content: bytes, boot: bytes, uptime: float) -> object:
+    """A file, with times as seconds from now; all that are over for long are the same."""
+    plain, limits = without_times(content, boot)
+    return plain, tuple([max(-STARTING_SECONDS, round(limit - uptime)) for limit in limits])
 
 
 SETTERS = {
