@@ -15,6 +15,7 @@ import os
 import posixpath
 import stat
 from collections.abc import Callable, Iterator
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,13 +26,16 @@ TEMPORARY = (".new", ".kept")
 class File:
     """A plain file; `synced` is its content on the disk, None where only its name may be there."""
 
+    digest: object = None
+
     def __init__(self, content: bytes, mode: int, changed: int) -> None:
         self.content, self.mode, self.changed = content, mode, changed
         self.synced: bytes | None = None
+        self.above: Folder | None = None
 
     def copy(self) -> File:
         made = File(self.content, self.mode, self.changed)
-        made.synced = self.synced
+        made.synced, made.digest = self.synced, self.digest
         return made
 
 
@@ -42,10 +46,24 @@ class Link(str):
 class Folder(dict[str, Any]):
     """A directory: files, links and directories by their names."""
 
+    digest: object = None
+    above: Folder | None = None
+
+
+def touch(thing: File | Folder | None) -> None:
+    """Forget the digest of what changes, and of the directories above it."""
+    while thing is not None:
+        thing.digest, thing = None, thing.above
+
 
 def is_temporary(path: str) -> bool:
     """Whether nobody reads a path before it gets its name: what happens to it needs no fault of its own."""
     return any(part.startswith(TEMPORARY) for part in path.rsplit("/", 3)[1:])
+
+
+@cache
+def names_of(path: str) -> tuple[str, ...]:
+    return tuple(name for name in path.split("/") if name)
 
 
 class Disk:
@@ -70,6 +88,10 @@ class Disk:
         def of(thing: Any) -> Any:
             if type(thing) is Folder:
                 copied = folders[id(thing)] = Folder({name: of(inside) for name, inside in thing.items()})
+                copied.digest = thing.digest
+                for inside in copied.values():
+                    if type(inside) is not Link:
+                        inside.above = copied
                 return copied
             return thing.copy() if type(thing) is File else thing
 
@@ -84,6 +106,16 @@ class Disk:
 
     def find(self, path: str, follow: bool = True) -> tuple[Folder, str, Any]:
         """The directory of a path, its last name, and what is there; None for nothing."""
+        folder: Any = self.root
+        *names, last = names_of(path) or ("",)
+        for name in names:
+            folder = folder.get(name)
+            if type(folder) is not Folder:
+                break
+        else:
+            here = folder.get(last) if last else None
+            if last and last != ".." and (not follow or type(here) is not Link):
+                return folder, last, here
         rest = [name for name in path.split("/")[::-1] if name]
         above: list[Folder] = [self.root]
         links = 0
@@ -132,6 +164,9 @@ class Disk:
             del folder[name]
         else:
             folder[name] = thing
+            if type(thing) is not Link:
+                thing.above = folder
+        touch(folder)
 
     def write_to(self, path: str) -> None:
         if self.full and not path.endswith(ROOM):
@@ -140,14 +175,14 @@ class Disk:
     def sync(self) -> None:
         """Bring all names to the disk."""
         self.undo.clear()
-        self.version += 1
 
     def settle(self) -> None:
         """What a kernel does by itself within half a minute: everything reaches the disk."""
         self.undo.clear()
-        self.version += 1
         for _, file in self.files():
-            file.synced = file.content
+            if file.synced is not file.content:
+                file.synced = file.content
+                touch(file)
 
     def cut(self, lose: bool) -> None:
         """Lose the power, and with it, or without, what was not synced."""
@@ -157,8 +192,13 @@ class Disk:
                     folder.pop(name, None)
                 else:
                     folder[name] = old
+                    if type(old) is not Link:
+                        old.above = folder
+                touch(folder)
             for _, file in self.files():
                 file.content = file.synced if file.synced is not None else b""
+        for _, file in self.files():  # another boot
+            touch(file)
         self.handles.clear()
         self.full = False
         self.settle()
@@ -174,11 +214,14 @@ class Disk:
         """All names with what they are, and what a power cut would lose; `seen` says what counts of a content."""
 
         def of(thing: Any) -> object:
-            if type(thing) is Folder:
-                return hash(frozenset([(name, of(inside)) for name, inside in thing.items()]))
-            if type(thing) is File:
-                return seen(thing.content), thing.mode, thing.synced == thing.content
-            return thing
+            if type(thing) is Link:
+                return thing
+            if thing.digest is None:
+                if type(thing) is Folder:
+                    thing.digest = hash(frozenset([(name, of(inside)) for name, inside in thing.items()]))
+                else:
+                    thing.digest = seen(thing.content), thing.mode, thing.synced == thing.content
+            return thing.digest
 
         return hash((of(self.root), tuple([name for _, name, _ in self.undo])))
 
@@ -203,12 +246,14 @@ class Disk:
             raise FileExistsError(errno.EEXIST, "File exists", path)
         elif flags & os.O_TRUNC:
             there.content = b""
+            touch(there)
         return self.number(path, there)
 
     def write_number(self, number: int, content: bytes) -> int:
         path, file = self.handles[number]
         self.write_to(path)
         file.content += content
+        touch(file)
         self.version += 1
         file.changed = self.version
         return len(content)
@@ -216,7 +261,7 @@ class Disk:
     def truncate(self, number: int, size: int) -> None:
         file = self.handles[number][1]
         file.content = file.content[:size]
-        self.version += 1
+        touch(file)
 
     def sync_number(self, number: int) -> None:
         path, thing = self.handles[number]
@@ -224,6 +269,7 @@ class Disk:
             self.effect("sync", path)
         else:
             thing.synced = thing.content
+            touch(thing)
         self.sync()
 
     def opened(self, path: str, mode: str = "r") -> io.BytesIO:
@@ -339,11 +385,15 @@ class Disk:
         for name in folders:
             yield from self.walk(f"{top}/{name}")
 
+    def change_mode(self, number: int, mode: int) -> None:
+        self.handles[number][1].mode = mode
+        touch(self.handles[number][1])
+
     def chmod(self, path: str, mode: int, **_: object) -> None:
         thing = self.need(path)
         if isinstance(thing, File):
             thing.mode = mode
-            self.version += 1
+            touch(thing)
 
     def real(self, path: str) -> str:
         """A path without links; the last name need not be there."""
@@ -421,7 +471,7 @@ def os_of(disk: Disk, random: Callable[[int], bytes], closed: Callable[[int], No
         ftruncate=disk.truncate,
         pread=lambda number, size, start: disk.handles[number][1].content[start : start + size],
         fstat=lambda number: disk.facts(disk.handles[number][1]),
-        fchmod=lambda number, mode: setattr(disk.handles[number][1], "mode", mode),
+        fchmod=disk.change_mode,
         rename=disk.rename,
         unlink=disk.unlink,
         symlink=disk.symlink,

@@ -6,6 +6,7 @@ the short list of its events, which `replayed` runs again.
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Stated
 from tests.explore import promises
 from tests.explore.fleet import Controller, LostError, compiled
-from tests.explore.machine import Died, Machine, SilentError, World
+from tests.explore.machine import Died, Machine, Process, SilentError, World
 
 STALL_SECONDS, PAUSE_SECONDS, LATE_SECONDS, FULL_SECONDS = 1000, 150, 900, 500
 
@@ -266,15 +267,13 @@ class Explorer:
             if event is not None:
                 self.happens(event, machine)
             return
-        top = self.world.stack[-1]
-        top.position = hash((top.position if machine else 0, what))
         if self.moments and self.number <= max(self.moments):
             if self.number in self.moments:
                 self.happens(Event(past.times[label], label, self.moments[self.number]), machine)
             return
         state = self.digest()
         self.states.add(hash((state, what, len(self.world.stack))))
-        self.is_known(hash((state, *[process.position for process in self.world.stack], past.counts())))
+        self.is_known(hash((state, label, positions(self.world.stack), past.counts())))
         if self.begun and self.left > 0 and not self.number % self.every:
             for fault in self.faults(machine, what):
                 self.branches.append(self.begun._replace(moments={**self.moments, self.number: fault}))
@@ -333,11 +332,22 @@ class Explorer:
             machine.disable(node) if kind == "disable" else machine.stop(node)
             if kind == "restart":
                 machine.start(node)
-        world.stack[-1].sees(fault)
         world.alive()
 
     def roll_out(self, text: str, goal: Goal, stated: Stated = NOTHING_STATED) -> Outcome | None:
         return self.ann.roll_out(compiled(text), goal, stated)
+
+
+def positions(stack: Sequence[Process]) -> object:
+    """Where the processes of hosts are: their instructions, with the plain values that their functions have."""
+    places: list[object] = [process.machine and process.machine.name for process in stack]
+    frame = sys._getframe(2)
+    while frame.f_back:
+        if frame.f_globals["__name__"].startswith("fleetc_host_"):
+            values = [value if type(value) in (str, int, bool) else len(value) if type(value) in (dict, list, set) else 0 for value in frame.f_locals.values()]
+            places += (frame.f_code, frame.f_lasti, *values)
+        frame = frame.f_back
+    return tuple(places)
 
 
 def replayed(scenario: Scenario, events: Sequence[Event]) -> list[Violation]:

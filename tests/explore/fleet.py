@@ -308,7 +308,7 @@ class Controller:
         """What its journal says and what it has heard, without times."""
         if self.journal_key is None:
             file = self.disk.at("/journal/aurora.jsonl")
-            self.journal_key = hash((file and without_times(file.content, b"-")[0], frozenset(self.heard.items())))
+            self.journal_key = hash((file and without_times(file.content, b"-"), frozenset(self.heard.items())))
         return self.journal_key
 
     def entries(self) -> tuple[Any, ...]:
@@ -322,7 +322,7 @@ class Controller:
             answer = self.world.step(lambda: self.sent(host, request))
         except SilentError:
             answer = None
-        self.heard[self.plays, host, request["do"]] = without_times(json.dumps(answer).encode(), b"-")[0]
+        self.heard[self.plays, host, request["do"]] = without_times(json.dumps(answer).encode(), b"-")
         self.journal_key = None
         if answer is None:
             raise SilentError

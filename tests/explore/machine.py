@@ -51,15 +51,10 @@ class SilentError(Exception):
 
 
 class Process:
-    """A process of the program, or the controller. Two of equal `position` have seen the same since they began."""
+    """A process of the program, or the controller."""
 
-    def __init__(self, machine: Machine | None, waits: bool = False, began: object = "") -> None:
-        self.machine, self.dead, self.waits, self.position = machine, False, waits, 0
-        self.sees(began)
-
-    def sees(self, what: object) -> None:
-        if self.machine:
-            self.position = hash((self.position, self.machine.digest(), what))
+    def __init__(self, machine: Machine | None, waits: bool = False) -> None:
+        self.machine, self.dead, self.waits = machine, False, waits
 
 
 class Node:
@@ -116,7 +111,6 @@ class World:
     def sleep(self, seconds: float) -> None:
         """Let time go by, and everything happen that is due until then."""
         self.alive()
-        began = self.now
         end = self.now + seconds
         while due := [timer for timer in self.timers if timer[0] <= end]:
             timer = min(due, key=lambda timer: timer[:2])
@@ -128,8 +122,6 @@ class World:
             for machine in self.machines.values():
                 machine.disk.settle()
         self.alive()
-        if self.stack:
-            self.stack[-1].sees(round(self.now - began))
 
     def due(self, seconds: float, machine: Machine, unit: str, words: tuple[str, ...]) -> None:
         self.timers.append((self.now + seconds, next(self.numbers), machine, unit, words))
@@ -187,8 +179,6 @@ class Machine:
         self.state, self.is_on, self.booted, self.boots, self.pids = "running", True, -100.0, 1, 1000
         self.randoms = 0
         self.failing: set[str] = set()
-        self.known = (-1, -1.0, 0)
-        """The digest of the disk, and of which version and moment."""
         self.kept_up: set[str] = set()
         """Units that systemd starts again when they are killed."""
         self.program = loaded(cast(Path, ""))
@@ -208,7 +198,6 @@ class Machine:
         vars(self).update((name, value.copy() if isinstance(value, (dict, list, set)) else value) for name, value in plain.items())
         self.nodes = {name: node.copy() for name, node in nodes.items()}
         self.locks.clear()
-        self.known = (-1, -1.0, 0)
         self.disk.restore(disk)
 
     def random(self, count: int) -> bytes:
@@ -256,7 +245,7 @@ class Machine:
         """What the program answers; SilentError where it dies or the host is off."""
         if not self.is_on:
             raise SilentError
-        process = Process(self, began=str(request))
+        process = Process(self)
         answer = self.world.run(process, lambda: self.program["answer"](json.loads(json.dumps(request))))
         if answer is None:
             raise SilentError
@@ -276,7 +265,7 @@ class Machine:
                 self.failing.discard(words[1])
                 self.start(words[1])
         elif self.is_on and (self.state == "running" or words[0] == "apart"):
-            ended = self.world.run(Process(self, True, (timer[3] in self.kept_up, timer[4])), lambda: self.main(timer))
+            ended = self.world.run(Process(self, True), lambda: self.main(timer))
             if ended is None and self.is_on and timer[3] in self.kept_up:
                 self.world.due(RESTART_SECONDS, self, timer[3], words)
 
@@ -381,12 +370,13 @@ class Machine:
 
     def digest(self) -> int:
         """What this host is at. Times that are over, and numbers of processes, do not count."""
-        if self.disk.version != self.known[0] or self.world.now != self.known[1]:
-            boot, uptime = b"boot-%d" % self.boots, self.world.now - self.booted
-            self.known = (self.disk.version, self.world.now, self.disk.digest(lambda content: as_seen(content, boot, uptime)))
+        uptime, switch = self.world.now - self.booted, self.disk.at("/var/lib/fleetc/switch.json")
+        limits = LIMITS.findall(switch.content) if switch else ()
+        until = [max(-STARTING_SECONDS, round(float(limit) - uptime)) for limit in limits]
+        disk = self.disk.digest(lambda content: without_times(content, b"boot-%d" % self.boots))
         nodes = [(name, node.unit, node.read, frozenset(node.settings.items())) for name, node in self.nodes.items()]
         own = (self.is_on, self.state, self.disk.full, bool(self.locks), tuple(sorted(self.failing)), len(self.waiting))
-        return hash((self.known[2], own, frozenset(nodes), frozenset(self.units.items())))
+        return hash((disk, *until, own, frozenset(nodes), frozenset(self.units.items())))
 
     # systemd.
 
@@ -516,18 +506,11 @@ STARTING_SECONDS = 15
 
 
 @cache
-def without_times(content: bytes, boot: bytes) -> tuple[int, tuple[float, ...]]:
-    """The content of a file without times, with this boot told from others; and the times that count."""
+def without_times(content: bytes, boot: bytes) -> int:
+    """The content of a file without times, and with this boot told from others."""
     if content.startswith(b'{"at"') and b"what" in content:
-        return 0, ()
-    limits = tuple(float(limit) for limit in LIMITS.findall(content)) if content.startswith(b"{") else ()
-    return hash(TIMES.sub(b"", content).replace(boot, b"this boot")), limits
-
-
-def as_seen(content: bytes, boot: bytes, uptime: float) -> object:
-    """A file, with times as seconds from now; all that are over for long are the same."""
-    plain, limits = without_times(content, boot)
-    return plain, tuple([max(-STARTING_SECONDS, round(limit - uptime)) for limit in limits])
+        return 0
+    return hash(TIMES.sub(b"", content).replace(boot, b"this boot"))
 
 
 SETTERS = {
