@@ -169,7 +169,7 @@ class Explorer:
 
     def explore(self, limit: int = 20) -> Result:
         """The run without a fault, and from each of its points one with each."""
-        self.branches.append(Branch((), self.world.copy(), Past(), {}))
+        self.branches.append(Branch((), self.copy(), Past(), {}))
         while self.branches and len(self.violations) < limit and (self.runs < 2 or not self.fails_by_itself()):
             self.run(self.branches.pop())
         return Result(len(self.states), self.runs, len(self.quiet), self.violations)
@@ -182,7 +182,9 @@ class Explorer:
         self.branch, self.tape, self.past, self.own = branch, list(branch.tape), branch.past.copy(), set()
         self.place, self.inside, self.over = 0, False, False
         self.runs += 1
-        self.world.restore(branch.world)
+        world, bob = branch.world
+        self.world.restore(world)
+        self.bob.restore(bob)
         self.ann.restore(self.start)
         try:
             promises.kept(self)
@@ -196,6 +198,9 @@ class Explorer:
                 Violation(self.past.path, words if plain else f"{words} ({where.filename}:{where.lineno})")
             )
         self.active = False
+
+    def copy(self) -> Any:
+        return self.world.copy(), self.bob.copy()
 
     @property
     def left(self) -> int:
@@ -220,7 +225,7 @@ class Explorer:
     def done(self, do: Callable[[], Any]) -> None:
         """Do a step, and write it down."""
         self.moments = self.branch.moments if self.place == len(self.branch.tape) else {}
-        self.begun = Branch(tuple(self.tape), self.world.copy(), self.past.copy(), {}) if self.left > 0 else None
+        self.begun = Branch(tuple(self.tape), self.copy(), self.past.copy(), {}) if self.left > 0 else None
         self.number, self.inside = 0, True
         failure, value = None, None
         try:

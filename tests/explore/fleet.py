@@ -357,7 +357,8 @@ class Controller:
         except Died:
             return None
         finally:
-            self.dead = False
+            self.dead, self.journal_key = False, None
+            self.heard.clear()
 
     def rolled_out(self, compiled: Any, goal: Goal, stated: Stated, limit: tuple[str, ...]) -> Outcome:
         tree, blueprint = compiled

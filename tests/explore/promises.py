@@ -192,7 +192,9 @@ def heals(explorer: Explorer) -> None:
     """The next rollout ends well: every node runs its release where it belongs, no claim and no switch is left."""
     world, text = explorer.world, explorer.scenario.healing
     quarantined = [name for name, machine in world.machines.items() if record(machine, "quarantine.json")]
-    outcome = explorer.roll_out(text, Goal(), Stated(clear=tuple(quarantined)))
+    claims = [claim["owner"]["id"] for machine in world.machines.values() if (claim := record(machine, "claim.json"))]
+    dead = tuple(owner for owner in claims if owner.startswith("bob"))  # people state that another controller died
+    outcome = explorer.roll_out(text, Goal(), Stated(clear=tuple(quarantined), dead_runs=dead))
     need(outcome and outcome.exit_code == 0, f"the next rollout: {told(outcome)}")
     tree, _ = compiled(text)
     for name, host in nodes_of(text).items():
