@@ -33,6 +33,11 @@ OF_LINES = ("die",)
 rolls out at this moment."""
 
 
+ALL = (*ON_HOSTS, *OF_PEOPLE, *OF_QUESTIONS)
+DEATHS = ("kill", "cut", "die", "lost")
+PLAIN, COUNTED = (str, int, bool), (dict, list, set)
+
+
 class Event(NamedTuple):
     """A fault: before which time something happens in a run, what that is, and the fault."""
 
@@ -64,7 +69,6 @@ class Scenario:
     goal: Callable[[World], Goal] = lambda world: Goal()
     next: str = ""
     hosts: tuple[str, ...] = ("one", "two")
-    faults: tuple[str, ...] = (*ON_HOSTS, *OF_PEOPLE, *OF_QUESTIONS)
     expected: int = 0
     """The exit code without a fault."""
     moves: bool = False
@@ -99,8 +103,8 @@ class Past:
     """Nodes that a person stopped or disabled."""
     heard: frozenset[str] = frozenset()
     """What hosts answered to, of `left` and `confirm`."""
-    other: bool = False
-    """Whether another controller rolled out."""
+    other: str = ""
+    """What another controller's table says."""
     harmless: bool = True
     """Whether each fault left the hosts as they were."""
     late: bool = False
@@ -145,10 +149,16 @@ class Explorer:
     of the controller. The controller gets the steps until there from the tape, and the step is done again.
     """
 
-    def __init__(self, scenario: Scenario, depth: int = 1, script: Sequence[Event] = (), every: int = 1) -> None:
-        self.scenario, self.depth, self.every = scenario, depth, every
-        self.second = scenario.faults
-        """The faults that may come after another one."""
+    def __init__(
+        self,
+        scenario: Scenario,
+        depth: int = 1,
+        second: Sequence[str] = ALL,
+        every: int = 1,
+        script: Sequence[Event] = (),
+    ) -> None:
+        """`second` has the faults that may come after another one; each `every`th moment gets faults."""
+        self.scenario, self.depth, self.second, self.every = scenario, depth, second, every
         self.script = {(event.number, event.what): event for event in script}
         self.replays = bool(script)
         self.active = self.inside = self.over = False
@@ -161,16 +171,17 @@ class Explorer:
         self.branches: list[Branch] = []
         self.violations: list[Violation] = []
         self.runs = 0
+        self.past = Past()
         self.world = World(scenario.hosts)
         self.ann, self.bob = Controller(self.world, "ann"), Controller(self.world, "bob")
         self.world.point, self.world.watch, self.world.step = self.point, self.watch, self.step
-        promises.ran_before(self)
-        self.goal, self.start = scenario.goal(self.world), self.ann.copy()
 
     def explore(self, limit: int = 20) -> Result:
         """The run without a fault, and from each of its points one with each."""
+        self.attempt(lambda: promises.ran_before(self))
+        self.goal, self.start = self.scenario.goal(self.world), self.ann.copy()
         self.branches.append(Branch((), self.copy(), Past(), {}))
-        while self.branches and len(self.violations) < limit and (self.runs < 2 or not self.fails_by_itself()):
+        while self.branches and len(self.violations) < limit and not self.fails_by_itself():
             self.run(self.branches.pop())
         return Result(len(self.states), self.runs, len(self.quiet), self.violations)
 
@@ -186,8 +197,13 @@ class Explorer:
         self.world.restore(world)
         self.bob.restore(bob)
         self.ann.restore(self.start)
+        self.attempt(lambda: promises.kept(self))
+        self.active = False
+
+    def attempt(self, do: Callable[[], None]) -> None:
+        """Do what may break a promise."""
         try:
-            promises.kept(self)
+            do()
         except Known:
             pass
         except (Exception, Died, promises.Broken) as failure:
@@ -197,7 +213,6 @@ class Explorer:
             self.violations.append(
                 Violation(self.past.path, words if plain else f"{words} ({where.filename}:{where.lineno})")
             )
-        self.active = False
 
     def copy(self) -> Any:
         return self.world.copy(), self.bob.copy()
@@ -243,9 +258,7 @@ class Explorer:
 
     def digest(self) -> int:
         world = self.world
-        timers = frozenset(
-            [(round(timer[0] - world.now), timer[2].name, *timer[3:]) for timer in world.timers]
-        )
+        timers = frozenset([(round(timer[0] - world.now), timer[2].name, *timer[3:]) for timer in world.timers])
         machines = [machine.digest() for machine in world.machines.values()]
         return hash((timers, *machines, self.ann.digest(), self.bob.digest()))
 
@@ -293,7 +306,7 @@ class Explorer:
         self.own.add(moment)
 
     def faults(self, machine: Machine | None, what: str) -> list[str]:
-        allowed = self.second if self.past.path else self.scenario.faults
+        allowed = self.second if self.past.path else ALL
         if machine is None:
             kinds = OF_LINES if " writes: " in what else OF_QUESTIONS if " asks " in what else OF_ANSWERS
             return [kind for kind in kinds if kind in allowed]
@@ -317,8 +330,8 @@ class Explorer:
                 self.ann.dead = self.ann.dead or world.stack[-1].machine is None
                 raise Died
             if kind == "other":
-                past.other = True
-                self.bob.roll_out(compiled(self.scenario.before or self.scenario.after))
+                outcome = self.bob.roll_out(compiled(self.scenario.before or self.scenario.after))
+                past.other += f"bob: {promises.told(outcome)}"
             else:
                 world.sleep(LATE_SECONDS if kind == "long" else PAUSE_SECONDS)
         elif fault == "kill":
@@ -349,17 +362,21 @@ def positions(stack: Sequence[Process]) -> object:
     frame = sys._getframe(2)
     while frame.f_back:
         if frame.f_globals["__name__"].startswith("fleetc_host_"):
-            values = [value if type(value) in (str, int, bool) else len(value) if type(value) in (dict, list, set) else 0 for value in frame.f_locals.values()]
-            places += (frame.f_code, frame.f_lasti, *values)
+            places += (frame.f_code, frame.f_lasti)
+            places += [
+                value if type(value) in PLAIN else len(value) if type(value) in COUNTED else 0
+                for value in frame.f_locals.values()
+            ]
         frame = frame.f_back
     return tuple(places)
 
 
 def replayed(scenario: Scenario, events: Sequence[Event]) -> list[Violation]:
     """What comes of these events. All of them happen, or that is a violation too."""
-    explorer = Explorer(scenario, 0, events)
-    explorer.explore()
-    return explorer.violations + [Violation((event,), "there is no such moment") for event in explorer.script.values()]
+    explorer = Explorer(scenario, 0, script=events)
+    return explorer.explore().violations + [
+        Violation((event,), "there is no such moment") for event in explorer.script.values()
+    ]
 
 
 def shrunk(scenario: Scenario, events: Sequence[Event]) -> Sequence[Event]:

@@ -1,22 +1,20 @@
 """Faults that are planted in the program of hosts and in the controller, to see that the explorer finds them.
 
-In: a fault. Out: an exploration of the code with it, in a process of its own.
+In: a fault. Out: the code with it, for a while.
 """
 
 from __future__ import annotations
 
-import os
-import pickle
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 import fleetc
-from tests.explore import machine
-from tests.explore.explorer import Event, Explorer, Result, Scenario, replayed
+from tests.explore.machine import Machine
 from tests.host_program.program import PROGRAM, Program
 
 PACKAGE = Path(fleetc.__file__).parent / "rollout"
@@ -60,47 +58,36 @@ def plant_in_program(program: Program, fault: Planted) -> None:
                         program["REQUESTS"][do] = function
 
 
-def plant_in_controller(fault: Planted) -> None:
-    module = next(one for one in sys.modules.values() if getattr(one, "__file__", None) == str(fault.path))
+def plant_in_controller(modules: Sequence[ModuleType], fault: Planted) -> None:
+    module = next(one for one in modules if one.__file__ == str(fault.path))
     for name, function in changed(module, fault):
-        for other in [
-            one for known, one in sys.modules.items() if known.startswith(("fleetc.rollout", "tests.explore"))
-        ]:
+        for other in modules:
             if isinstance(vars(other).get(name), FunctionType) and vars(other)[name].__module__ == module.__name__:
                 setattr(other, name, function)
 
 
-def found(fault: Planted, scenario: Scenario, events: Sequence[Event] = ()) -> Result:
-    """What an exploration finds with a fault, or these events alone; it ends with the first violation."""
-    reads, writes = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reads)
-        result = Result()
-        try:
-            if fault.path.is_relative_to(PROGRAM):
-                given = machine.Machine.given
+@contextmanager
+def planted(fault: Planted) -> Iterator[None]:
+    """The code with a fault, in all hosts that begin meanwhile, or in the controller."""
+    given = Machine.given
+    modules = [one for name, one in sys.modules.items() if name.startswith(("fleetc.rollout", "tests.explore"))]
+    before = [dict(vars(module)) for module in modules]
 
-                def planted(self: machine.Machine) -> None:
-                    plant_in_program(self.program, fault)
-                    given(self)
+    def planted_too(machine: Machine) -> None:
+        plant_in_program(machine.program, fault)
+        given(machine)
 
-                machine.Machine.given = planted  # type: ignore[method-assign]
-            else:
-                plant_in_controller(fault)
-            if events:
-                result.violations = replayed(scenario, events)
-            else:
-                result = Explorer(scenario).explore(limit=1)
-        finally:
-            with os.fdopen(writes, "wb") as pipe:
-                pickle.dump(result, pipe)
-            os._exit(0)
-    os.close(writes)
-    with os.fdopen(reads, "rb") as answer:
-        content = answer.read()
-    os.waitpid(child, 0)
-    return pickle.loads(content)  # type: ignore[no-any-return]
+    if fault.path.is_relative_to(PROGRAM):
+        Machine.given = planted_too  # type: ignore[method-assign]
+    else:
+        plant_in_controller(modules, fault)
+    try:
+        yield
+    finally:
+        Machine.given = given  # type: ignore[method-assign]
+        for module, names in zip(modules, before, strict=True):
+            vars(module).clear()
+            vars(module).update(names)
 
 
 SMALL, ILL, LIVE, FIRST = "restarts, small", "is ill, small", "is set live, small", "first rollout, small"

@@ -287,7 +287,7 @@ class Controller:
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name
-        self.disk = Disk(lambda what, path: None)
+        self.disk = Disk(lambda what, path: None, hash)
         self.disk.makedirs("/journal")
         self.runs = self.plays = 0
         self.dead = False

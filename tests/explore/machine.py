@@ -22,7 +22,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from tests.explore.disk import Disk, Folder, os_of, shutil_of
+from tests.explore.disk import Disk, os_of, shutil_of
 from tests.host_program.program import loaded
 
 Json = dict[str, Any]
@@ -159,7 +159,8 @@ class Machine:
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name
-        self.disk = Disk(self.effect)
+        self.state, self.is_on, self.booted, self.boots, self.pids = "running", True, -100.0, 1, 1000
+        self.disk = Disk(self.effect, lambda content: without_times(content, b"boot-%d" % self.boots))
         self.disk.special = self.proc
         for path in (
             "/var/lib/livepeer",
@@ -176,7 +177,6 @@ class Machine:
         """The units as systemd has read them."""
         self.locks: dict[int, tuple[int, Process]] = {}
         self.waiting: list[tuple[float, int, Machine, str, tuple[str, ...]]] = []
-        self.state, self.is_on, self.booted, self.boots, self.pids = "running", True, -100.0, 1, 1000
         self.randoms = 0
         self.failing: set[str] = set()
         self.kept_up: set[str] = set()
@@ -190,12 +190,18 @@ class Machine:
 
     def copy(self) -> Any:
         nodes = {name: node.copy() for name, node in self.nodes.items()}
-        plain = {name: value.copy() if isinstance(value, (dict, list, set)) else value for name in STATE if (value := vars(self)[name]) is not None}
+        plain = {
+            name: value.copy() if isinstance(value, (dict, list, set)) else value
+            for name in STATE
+            if (value := vars(self)[name]) is not None
+        }
         return nodes, plain, self.disk.copy()
 
     def restore(self, copied: Any) -> None:
         nodes, plain, disk = copied
-        vars(self).update((name, value.copy() if isinstance(value, (dict, list, set)) else value) for name, value in plain.items())
+        vars(self).update(
+            (name, value.copy() if isinstance(value, (dict, list, set)) else value) for name, value in plain.items()
+        )
         self.nodes = {name: node.copy() for name, node in nodes.items()}
         self.locks.clear()
         self.disk.restore(disk)
@@ -342,9 +348,10 @@ class Machine:
     def boot(self) -> None:
         self.is_on, self.state = True, "running"
         self.boots += 1
+        self.disk.begin_again()
         self.booted = self.world.now - BOOTING_SECONDS
         self.read_units()
-        for name in sorted(self.disk.need(WANTS)):
+        for name in sorted(self.disk.listdir(WANTS)):
             if name.startswith("livepeer-") and self.disk.at(f"{WANTS}/{name}") is not None:
                 self.start(name[len("livepeer-") : -len(".service")])
         is_left = self.disk.at("/var/lib/fleetc/switch.json") is not None
@@ -363,9 +370,8 @@ class Machine:
         """`systemctl disable --now`: the unit is a link, so both of its links go."""
         self.stop(name)
         for path in (f"{WANTS}/livepeer-{name}.service", f"{UNITS}/livepeer-{name}.service"):
-            folder, last, there = self.disk.find(path, follow=False)
-            if there is not None:
-                self.disk.put(folder, last, None)
+            if path in self.disk.names:
+                self.disk.put(path, None)
         self.units.pop(name, None)
 
     def digest(self) -> int:
@@ -373,10 +379,18 @@ class Machine:
         uptime, switch = self.world.now - self.booted, self.disk.at("/var/lib/fleetc/switch.json")
         limits = LIMITS.findall(switch.content) if switch else ()
         until = [max(-STARTING_SECONDS, round(float(limit) - uptime)) for limit in limits]
-        disk = self.disk.digest(lambda content: without_times(content, b"boot-%d" % self.boots))
         nodes = [(name, node.unit, node.read, frozenset(node.settings.items())) for name, node in self.nodes.items()]
         own = (self.is_on, self.state, self.disk.full, bool(self.locks), tuple(sorted(self.failing)), len(self.waiting))
-        return hash((disk, *until, own, frozenset(nodes), frozenset(self.units.items())))
+        return hash(
+            (
+                self.disk.digest,
+                *(place for place, _ in self.disk.undo),
+                *until,
+                own,
+                frozenset(nodes),
+                frozenset(self.units.items()),
+            )
+        )
 
     # systemd.
 
@@ -442,7 +456,9 @@ class Machine:
     def read_units(self) -> None:
         """Read all units again; what is gone stays known as long as it runs."""
         names = [
-            name[len("livepeer-") : -len(".service")] for name in self.disk.need(UNITS) if name.startswith("livepeer-")
+            name[len("livepeer-") : -len(".service")]
+            for name in self.disk.listdir(UNITS)
+            if name.startswith("livepeer-")
         ]
         fresh = {name: text for name in names if (text := self.text_of(name)) is not None}
         self.units = {**{name: text for name, text in self.units.items() if name in self.nodes}, **fresh}
@@ -463,7 +479,7 @@ class Machine:
             return False
         self.failing.discard(name)
         self.pids += 1
-        read = tuple(self.disk.real(place) for place in (f"{UNITS}/livepeer-{name}.service", *places))
+        read = tuple(self.disk.place(place) for place in (f"{UNITS}/livepeer-{name}.service", *places))
         began = int((self.world.now - self.booted) * 100)
         self.nodes[name] = Node(self.pids, began, text, b"\n".join(file.content for file in files), read)
         self.world.watch()

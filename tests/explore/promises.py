@@ -128,7 +128,8 @@ def somewhere(explorer: Explorer, outcome: Outcome | None) -> None:
     if outcome is None:  # leaving.py says which moment costs a node that moves
         allowed = "left" in explorer.past.heard and "confirm" not in explorer.past.heard
     else:
-        allowed = all(f"{node} is stopped on" in told(outcome) for node in gone)
+        tables = told(outcome) + explorer.past.other
+        allowed = all(f"{node} is stopped on" in tables for node in gone)
     need(not gone or allowed, f"runs nowhere: {gone}, and the table says: {told(outcome)}")
 
 
@@ -166,12 +167,7 @@ def table_is_true(explorer: Explorer, outcome: Outcome | None) -> None:
     tree, _ = compiled(explorer.scenario.after)
     for one in outcome.hosts:
         machine = explorer.world.machines[one.host]
-        if (
-            one.result != "new"
-            or explorer.past.touched
-            or explorer.past.other
-            or explorer.past.disturbed
-        ):
+        if one.result != "new" or explorer.past.touched or explorer.past.other or explorer.past.disturbed:
             continue
         if not explorer.scenario.is_deploy:
             continue
