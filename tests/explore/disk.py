@@ -383,8 +383,10 @@ def os_of(disk: Disk, random: Callable[[int], bytes], closed: Callable[[int], No
         samefile=lambda one, other: disk.place(one) == disk.place(other),
     )
     kept = ("strerror", "fsencode", "fsdecode", "X_OK", "sep", *(name for name in dir(os) if name.startswith("O_")))
+    own = ("rename", "unlink", "symlink", "readlink", "mkdir", "makedirs", "rmdir", "listdir", "walk", "stat")
     return SimpleNamespace(
         **{name: getattr(os, name) for name in kept},
+        **{name: getattr(disk, name) for name in own},
         path=path,
         devnull="/dev/null",
         environ={},
@@ -397,16 +399,6 @@ def os_of(disk: Disk, random: Callable[[int], bytes], closed: Callable[[int], No
         pread=lambda number, size, start: disk.need(disk.handles[number]).content[start : start + size],
         fstat=lambda number: disk.stat(disk.handles[number]),
         fchmod=lambda number, mode: disk.change(disk.handles[number], mode=mode),
-        rename=disk.rename,
-        unlink=disk.unlink,
-        symlink=disk.symlink,
-        readlink=disk.readlink,
-        mkdir=disk.mkdir,
-        makedirs=disk.makedirs,
-        rmdir=disk.rmdir,
-        listdir=disk.listdir,
-        walk=disk.walk,
-        stat=disk.stat,
         lstat=lambda path: disk.stat(path, follow=False),
         chmod=lambda path, mode, **_: disk.change(disk.place(path), mode=mode),
         chown=lambda path, user, group, **_: None,

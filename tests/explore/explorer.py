@@ -84,7 +84,7 @@ class Scenario:
 
 
 class Result(NamedTuple):
-    """What an exploration saw: how many states, in how many runs, how many rollouts began after them, and violations."""
+    """What an exploration saw: states, runs, different worlds from which the next rollout began, and violations."""
 
     states: int
     runs: int

@@ -78,7 +78,7 @@ def planted(fault: Planted) -> Iterator[None]:
         given(machine)
 
     if fault.path.is_relative_to(PROGRAM):
-        Machine.given = planted_too  # type: ignore[method-assign]
+        Machine.given = planted_too  # type: ignore[method-assign, assignment]
     else:
         plant_in_controller(modules, fault)
     try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from fleetc.rollout.hosts.deploy import Outcome
@@ -82,7 +83,7 @@ def record(machine: Machine, name: str) -> Any:
         raise Broken(f"{name} of {machine.name} is not whole: {file.content!r}") from None
 
 
-def whole(world: World, touched: set[str]) -> None:
+def whole(world: World, touched: Collection[str]) -> None:
     """On a quiet host no switch is open, and each node runs what its link leads to, which is one release."""
     for machine in world.machines.values():
         need(machine.is_on and machine.state == "running", f"{machine.name} does not come back")
@@ -204,4 +205,4 @@ def heals(explorer: Explorer) -> None:
         facts = record(machine, "state.json") or {}
         need(facts.get("confirmed", "") == facts.get("release", ""), f"{machine.name} has not confirmed what it runs")
         need(not record(machine, "claim.json"), f"{machine.name} stays claimed after the next rollout")
-    whole(world, set())
+    whole(world, ())

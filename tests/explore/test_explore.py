@@ -119,7 +119,7 @@ def test_messages_are_those_of_the_playbook() -> None:
     """The simulated Ansible has the requests of the role, in their order."""
     tasks = yaml.safe_load((ROOT / "playbooks/roles/fleet_host/tasks/main.yml").read_text())
     asked = [name for task in tasks if (name := request_of(task))]
-    source = (ROOT / "tests/explore/fleet.py").read_text().partition("def site(")[2].partition("def left(")[0]
+    source = (ROOT / "tests/explore/fleet.py").read_text().partition("def site(")[2].partition("# One task")[0]
     marks = {"beginning": "begin", "staging": "stage", "retiring": "retire"}
     calls = re.findall(r'self\.(beginning|staging|retiring)|self\.own\(\s*(?:host|one\["host"\]),\s*"?(\w+)', source)
     simulated = [marks.get(name, name) for names in calls for name in names if name]
