@@ -164,7 +164,8 @@ class Ansible:
         return self.own(
             host, do, wanted=wanted_of(self.tree, host), skip=[],
             plan={"created": created, "seal": given.get("fleet_host_plan_seal", "-")},
-            back_to=given["fleet_host_back_to"].get(host, ""), renamed=False, values={"env": {"RPC_URL": f"https://rpc/{SECRET}"}}, **facts,
+            back_to=given["fleet_host_back_to"].get(host, ""), renamed=False,
+            values={"env": {"RPC_URL": f"https://rpc/{SECRET}"}}, **facts,
         )  # fmt: skip
 
     def beginning(self, host: str) -> Json:

@@ -29,6 +29,7 @@ Json = dict[str, Any]
 UNITS = "/etc/systemd/system"
 WANTS = UNITS + "/multi-user.target.wants"
 RESTART_SECONDS = 5
+SESSION_SECONDS = 4
 BOOTING_SECONDS = 20
 EPOCH = 1_780_000_000.0
 """What the wall clock says when the world begins."""
@@ -65,7 +66,8 @@ class Node:
         command = unit.partition("ExecStart=")[2].replace("\\\n", " ").partition("\n")[0]
         self.argv = re.findall(r'"([^"]*)"', command)
         self.settings = dict(word.lstrip("-").partition("=")[::2] for word in self.argv[1:])
-        self.set: Json = {}
+        self.busy = 0.0
+        """Until when it has sessions, once it shall take no more."""
 
     def copy(self) -> Node:
         made = copy(self)
@@ -379,7 +381,10 @@ class Machine:
         uptime, switch = self.world.now - self.booted, self.disk.at("/var/lib/fleetc/switch.json")
         limits = LIMITS.findall(switch.content) if switch else ()
         until = [max(-STARTING_SECONDS, round(float(limit) - uptime)) for limit in limits]
-        nodes = [(name, node.unit, node.read, frozenset(node.settings.items())) for name, node in self.nodes.items()]
+        nodes = [
+            (name, node.unit, node.read, frozenset(node.settings.items()), max(0, round(node.busy - self.world.now)))
+            for name, node in self.nodes.items()
+        ]
         own = (self.is_on, self.state, self.disk.full, bool(self.locks), tuple(sorted(self.failing)), len(self.waiting))
         return hash(
             (
@@ -512,8 +517,9 @@ class Machine:
             form = dict(urllib.parse.parse_qsl((body or b"").decode()))
             flag, parameter = SETTERS[path]
             node.settings[flag] = form[parameter]
+            node.busy = self.world.now + SESSION_SECONDS
             return 200, b""
-        return 200, said_by(node, path)
+        return 200, said_by(node, path, node.busy > self.world.now)
 
 
 TIMES = re.compile(rb"[0-9]+\.[0-9]+|[0-9]{4}-[0-9-]{5}T[0-9:]{8}Z")
@@ -540,7 +546,7 @@ SETTERS = {
 """What a node takes while it runs: the flag of the same setting, and the name of its value."""
 
 
-def said_by(node: Node, path: str) -> bytes:
+def said_by(node: Node, path: str, is_busy: bool) -> bytes:
     """What a node says it has."""
     has = {"v": "3", "minGasPrice": "0", "maxGasPrice": "", **node.settings}
     if path == "/status":
@@ -548,7 +554,7 @@ def said_by(node: Node, path: str) -> bytes:
     if path == "/getBroadcastConfig":
         return json.dumps({"MaxPrice": has.get("maxPricePerUnit")}).encode()
     plain = {"/maxGasPrice": "maxGasPrice", "/minGasPrice": "minGasPrice", "/getLogLevel": "v"}
-    return (has[plain[path]] if path in plain else "livepeer_current_sessions_total 0\n").encode()
+    return (has[plain[path]] if path in plain else f"livepeer_current_sessions_total {is_busy:d}\n").encode()
 
 
 class Pool:
