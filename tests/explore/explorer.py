@@ -161,7 +161,9 @@ class Explorer:
         self.scenario, self.depth, self.second, self.every = scenario, depth, second, every
         self.script = {(event.number, event.what): event for event in script}
         self.replays = bool(script)
-        self.active = self.inside = self.over = False
+        self.active = self.inside = False
+        self.over: BaseException | None = None
+        """What ended this run. Whatever a controller still asks for ends with it too."""
         self.seen: dict[int, int] = {}
         """With how many faults left each moment was seen."""
         self.states: set[int] = set()
@@ -191,7 +193,7 @@ class Explorer:
     def run(self, branch: Branch) -> None:
         """One run."""
         self.branch, self.tape, self.past, self.own = branch, list(branch.tape), branch.past.copy(), set()
-        self.place, self.inside, self.over = 0, False, False
+        self.place, self.inside, self.over = 0, False, None
         self.runs += 1
         world, bob = branch.world
         self.world.restore(world)
@@ -223,8 +225,8 @@ class Explorer:
 
     def step(self, do: Callable[[], Any]) -> Any:
         """What the world does for the controller, or did in the run that this one leaves."""
-        if self.over:
-            raise Known
+        if self.over is not None:
+            raise self.over
         if self.inside or not self.active:
             return do()
         if self.place == len(self.tape):
@@ -242,16 +244,16 @@ class Explorer:
         self.moments = self.branch.moments if self.place == len(self.branch.tape) else {}
         self.begun = Branch(tuple(self.tape), self.copy(), self.past.copy(), {}) if self.left > 0 else None
         self.number, self.inside = 0, True
-        failure, value = None, None
+        failed, value = None, None
         try:
             value = do()
         except (SilentError, Died) as died:
-            failure = died
-        except BaseException:
-            self.over = True
+            failed = died
+        except BaseException as failure:
+            self.over = failure
             raise
         self.inside = False
-        self.tape.append(Step(self.world.now, failure, value))
+        self.tape.append(Step(self.world.now, failed, value))
 
     def watch(self) -> None:
         promises.once(self.world)
@@ -291,7 +293,7 @@ class Explorer:
             return
         state = self.digest()
         self.states.add(hash((state, what, len(self.world.stack))))
-        self.is_known(hash((state, label, positions(self.world.stack), past.counts())))
+        self.is_known(hash((state, label, positions(self.world.stack, self.world.now), past.counts())))
         if self.begun and self.left > 0 and not self.number % self.every:
             for fault in self.faults(machine, what):
                 self.branches.append(self.begun._replace(moments={**self.moments, self.number: fault}))
@@ -356,9 +358,9 @@ class Explorer:
         return self.ann.roll_out(compiled(text), goal, stated)
 
 
-def positions(stack: Sequence[Process]) -> object:
+def positions(stack: Sequence[Process], now: float) -> object:
     """Where the processes of hosts are: their instructions, with the plain values that their functions have."""
-    places: list[object] = [process.machine and process.machine.name for process in stack]
+    places: list[object] = [(one.machine and one.machine.name, round(one.until - now)) for one in stack[:-1]]
     frame = sys._getframe(2)
     while frame.f_back:
         if frame.f_globals["__name__"].startswith("fleetc_host_"):

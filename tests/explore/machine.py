@@ -55,7 +55,7 @@ class Process:
     """A process of the program, or the controller."""
 
     def __init__(self, machine: Machine | None, waits: bool = False) -> None:
-        self.machine, self.dead, self.waits = machine, False, waits
+        self.machine, self.dead, self.waits, self.until = machine, False, waits, 0.0
 
 
 class Node:
@@ -114,6 +114,8 @@ class World:
         """Let time go by, and everything happen that is due until then."""
         self.alive()
         end = self.now + seconds
+        if self.stack:
+            self.stack[-1].until = end
         while due := [timer for timer in self.timers if timer[0] <= end]:
             timer = min(due, key=lambda timer: timer[:2])
             self.timers.remove(timer)
