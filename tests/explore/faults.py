@@ -11,11 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
 
 import fleetc
 from tests.explore.machine import Machine
-from tests.host_program.program import PROGRAM, Program
+from tests.host_program.program import PROGRAM
 
 PACKAGE = Path(fleetc.__file__).parent / "rollout"
 
@@ -34,36 +33,26 @@ class Planted:
         return (PACKAGE if self.file.startswith(("hosts/", "moves")) else PROGRAM) / self.file
 
 
-def changed(module: ModuleType, fault: Planted) -> Iterator[tuple[str, Any]]:
-    """The functions of a module as they are with a fault, in the same namespace."""
+def plant(modules: Sequence[ModuleType], fault: Planted) -> None:
+    """Put the functions of a file with a fault in the place of the sound ones, wherever these modules have them."""
     text = fault.path.read_text(encoding="utf-8")
     assert text.count(fault.old) == 1, f"{fault.file} has this {text.count(fault.old)} times: {fault.old}"
-    names = vars(module)
-    before = {name: value for name, value in names.items() if isinstance(value, FunctionType)}
-    exec(compile(text.replace(fault.old, fault.new), str(fault.path), "exec", dont_inherit=True), names)
-    for name, value in before.items():
-        if value.__module__ == module.__name__:
-            yield name, names[name]
-        else:
-            names[name] = value
-
-
-def plant_in_program(program: Program, fault: Planted) -> None:
-    for module in program._modules:
-        if str(module.__file__) == str(fault.path):
-            for name, function in changed(module, fault):
-                program[name] = function
-                for do, known in program["REQUESTS"].items():
-                    if known.__name__ == name:
-                        program["REQUESTS"][do] = function
-
-
-def plant_in_controller(modules: Sequence[ModuleType], fault: Planted) -> None:
     module = next(one for one in modules if one.__file__ == str(fault.path))
-    for name, function in changed(module, fault):
-        for other in modules:
-            if isinstance(vars(other).get(name), FunctionType) and vars(other)[name].__module__ == module.__name__:
-                setattr(other, name, function)
+    names = vars(module)
+    before = dict(names)
+    exec(compile(text.replace(fault.old, fault.new), str(fault.path), "exec", dont_inherit=True), names)
+    changed = {value: names[name] for name, value in before.items() if is_own(value, module)}
+    given = {name: value for name, value in before.items() if isinstance(value, FunctionType)}
+    names |= {name: value for name, value in given.items() if not is_own(value, module)}
+    for known in (vars(other) for other in modules):
+        for table in (known, known.get("REQUESTS", {})):
+            table |= {
+                name: changed[value] for name, value in table.items() if is_own(value, module) and value in changed
+            }
+
+
+def is_own(value: object, module: ModuleType) -> bool:
+    return isinstance(value, FunctionType) and value.__module__ == module.__name__
 
 
 @contextmanager
@@ -74,13 +63,13 @@ def planted(fault: Planted) -> Iterator[None]:
     before = [dict(vars(module)) for module in modules]
 
     def planted_too(machine: Machine) -> None:
-        plant_in_program(machine.program, fault)
+        plant(machine.program._modules, fault)
         given(machine)
 
     if fault.path.is_relative_to(PROGRAM):
         Machine.given = planted_too  # type: ignore[method-assign, assignment]
     else:
-        plant_in_controller(modules, fault)
+        plant(modules, fault)
     try:
         yield
     finally:

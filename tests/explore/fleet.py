@@ -355,7 +355,7 @@ class Controller:
                 "secret_values": lambda *_: {}, "on_interrupt": lambda *_: None, "restore": lambda _: None,
             },
             journals: {
-                "os": os_of(self.disk, lambda count: bytes(count), lambda number: None),
+                "os": os_of(self.disk, bytes, lambda number: None),
                 "fcntl": SimpleNamespace(flock=lambda *_: None, LOCK_EX=2, LOCK_NB=4),
                 "datetime": SimpleNamespace(now=lambda zone: datetime.fromtimestamp(EPOCH + world.now, zone)),
             },

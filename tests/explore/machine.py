@@ -13,8 +13,8 @@ import json
 import re
 import sys
 import urllib.parse
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from copy import copy
 from functools import cache
 from importlib import import_module
@@ -35,8 +35,15 @@ EPOCH = 1_780_000_000.0
 """What the wall clock says when the world begins."""
 
 
-STATE = ("units", "waiting", "failing", "kept_up", "state", "is_on", "booted", "boots", "pids", "randoms")
-"""What a host is at beside its nodes and its disk."""
+STATE = ("nodes", "units", "waiting", "failing", "kept_up", "state", "is_on", "booted", "boots", "pids", "randoms")
+"""What a host is at beside its disk."""
+
+
+def fresh(value: Any) -> Any:
+    """A copy that changes alone."""
+    if isinstance(value, dict):
+        return {name: fresh(inside) for name, inside in value.items()}
+    return value.copy() if isinstance(value, (list, set, Node)) else value
 
 
 class Died(BaseException):
@@ -166,16 +173,8 @@ class Machine:
         self.state, self.is_on, self.booted, self.boots, self.pids = "running", True, -100.0, 1, 1000
         self.disk = Disk(self.effect, lambda content: without_times(content, b"boot-%d" % self.boots))
         self.disk.special = self.proc
-        for path in (
-            "/var/lib/livepeer",
-            "/etc/livepeer",
-            UNITS,
-            WANTS,
-            "/opt",
-            "/run/systemd/system",
-            "/usr/local/bin",
-        ):
-            self.disk.makedirs(path, exist_ok=True)
+        for path in ("/var/lib/livepeer", "/etc/livepeer", WANTS, "/opt", "/run/systemd/system", "/usr/local/bin"):
+            self.disk.makedirs(path)
         self.nodes: dict[str, Node] = {}
         self.units: dict[str, str] = {}
         """The units as systemd has read them."""
@@ -193,20 +192,11 @@ class Machine:
         self.world.point(self, f"{what} {path}")
 
     def copy(self) -> Any:
-        nodes = {name: node.copy() for name, node in self.nodes.items()}
-        plain = {
-            name: value.copy() if isinstance(value, (dict, list, set)) else value
-            for name in STATE
-            if (value := vars(self)[name]) is not None
-        }
-        return nodes, plain, self.disk.copy()
+        return [fresh(vars(self)[name]) for name in STATE], self.disk.copy()
 
     def restore(self, copied: Any) -> None:
-        nodes, plain, disk = copied
-        vars(self).update(
-            (name, value.copy() if isinstance(value, (dict, list, set)) else value) for name, value in plain.items()
-        )
-        self.nodes = {name: node.copy() for name, node in nodes.items()}
+        values, disk = copied
+        vars(self).update(zip(STATE, map(fresh, values), strict=True))
         self.locks.clear()
         self.disk.restore(disk)
 
@@ -559,22 +549,13 @@ def said_by(node: Node, path: str, is_busy: bool) -> bytes:
     return (has[plain[path]] if path in plain else f"livepeer_current_sessions_total {is_busy:d}\n").encode()
 
 
-class Pool:
+class Pool(Executor):
     """An executor that does everything at once, one after the other."""
 
     def __init__(self, **_: object) -> None:
         pass
 
-    def __enter__(self) -> Pool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def map(self, do: Callable[..., Any], *lists: Any) -> Iterator[Any]:
-        return iter([do(*values) for values in zip(*lists, strict=False)])
-
-    def submit(self, do: Callable[..., Any], *values: Any) -> Future[Any]:
+    def submit(self, do: Callable[..., Any], /, *values: Any, **names: Any) -> Future[Any]:
         future: Future[Any] = Future()
-        future.set_result(do(*values))
+        future.set_result(do(*values, **names))
         return future

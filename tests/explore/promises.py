@@ -205,4 +205,5 @@ def heals(explorer: Explorer) -> None:
         facts = record(machine, "state.json") or {}
         need(facts.get("confirmed", "") == facts.get("release", ""), f"{machine.name} has not confirmed what it runs")
         need(not record(machine, "claim.json"), f"{machine.name} stays claimed after the next rollout")
-    whole(world, ())
+        need(not record(machine, "quarantine.json"), f"{machine.name} stays in quarantine after the next rollout")
+    whole(world, explorer.past.touched)
