@@ -294,7 +294,7 @@ class Explorer:
         state = self.digest()
         self.states.add(hash((state, what, len(self.world.stack))))
         self.is_known(hash((state, label, positions(self.world.stack, self.world.now), past.counts())))
-        if self.begun and self.left > 0 and not self.number % self.every:
+        if self.left > 0 and self.begun and not self.number % self.every:
             for fault in self.faults(machine, what):
                 self.branches.append(self.begun._replace(moments={**self.moments, self.number: fault}))
 
@@ -308,7 +308,7 @@ class Explorer:
         self.own.add(moment)
 
     def faults(self, machine: Machine | None, what: str) -> list[str]:
-        allowed = self.second if self.past.path else ALL
+        allowed = set(self.second if self.past.path else ALL) - ({"other"} if self.past.other else set())
         if machine is None:
             kinds = OF_LINES if " writes: " in what else OF_QUESTIONS if " asks " in what else OF_ANSWERS
             return [kind for kind in kinds if kind in allowed]
@@ -329,7 +329,7 @@ class Explorer:
             if kind == "lost":
                 raise LostError
             if kind == "die":
-                self.ann.dead = self.ann.dead or world.stack[-1].machine is None
+                (self.bob if "bob" in event.what else self.ann).dead = True
                 raise Died
             if kind == "other":
                 outcome = self.bob.roll_out(compiled(self.scenario.before or self.scenario.after))
@@ -364,7 +364,7 @@ def positions(stack: Sequence[Process], now: float) -> object:
     frame = sys._getframe(2)
     while frame.f_back:
         if frame.f_globals["__name__"].startswith("fleetc_host_"):
-            places += (frame.f_code, frame.f_lasti)
+            places += (id(frame.f_code), frame.f_lasti)
             places += [
                 value if type(value) in PLAIN else len(value) if type(value) in COUNTED else 0
                 for value in frame.f_locals.values()

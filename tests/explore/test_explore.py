@@ -46,14 +46,9 @@ def test_each_fault_at_each_moment(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [scenario.name for scenario in SMALL])
-def test_each_pair_of_faults_on_one_host(name: str) -> None:
-    explored(SCENARIOS[name], 2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["moves", "is out of service"])
-def test_each_fault_and_then_each_death_on_two_hosts(name: str) -> None:
+@pytest.mark.parametrize("name", [*(scenario.name for scenario in SMALL), "restarts", "moves", "is out of service"])
+def test_each_fault_and_then_each_death(name: str) -> None:
+    """Processes that die, hosts that lose their power, and messages that get lost, after any other fault."""
     explored(SCENARIOS[name], 2, DEATHS)
 
 
