@@ -165,24 +165,23 @@ def table_is_true(explorer: Explorer, outcome: Outcome | None) -> None:
     need(not answers or "unknown" not in results, f"a host that answers is unknown: {told(outcome)}")
     claimed = [name for name, machine in explorer.world.machines.items() if record(machine, "claim.json")]
     need(not answers or not claimed, f"claimed by nobody who lives: {claimed}")
-    tree, _ = compiled(explorer.scenario.after)
+    if explorer.past.touched or explorer.past.other or explorer.past.disturbed or not explorer.scenario.is_deploy:
+        return
     for one in outcome.hosts:
-        machine = explorer.world.machines[one.host]
-        if one.result != "new" or explorer.past.touched or explorer.past.other or explorer.past.disturbed:
-            continue
-        if not explorer.scenario.is_deploy:
-            continue
-        for service in wanted_of(tree, one.host)["services"]:
-            node = machine.nodes.get(service["name"])
-            need(node, f"{one.host} is new, and {service['name']} does not run")
-            assert node is not None
-            need(not node.is_ill, f"{one.host} is new, and {service['name']} is ill")
-            has_files_of(tree, one.host, service["name"], node)
+        if one.result == "new":
+            has_release(explorer.world, explorer.scenario.after, one.host, "which is new")
 
 
-def has_files_of(tree: Any, host: str, name: str, node: Node) -> None:
-    unit = tree.as_mapping()[f"hosts/{host}/{name}/livepeer-{name}.service"].content.decode()
-    runs_as(name, node, Node(0, 0, unit, b"", ()))
+def has_release(world: World, text: str, host: str, when: str) -> None:
+    """Whether each node of a host runs, healthy and as its spec has it."""
+    tree, _ = compiled(text)
+    for service in wanted_of(tree, host)["services"]:
+        name = service["name"]
+        node = world.machines[host].nodes.get(name)
+        if node is None or node.is_ill:
+            raise Broken(f"{name} does not run well on {host}, {when}")
+        unit = tree.as_mapping()[f"hosts/{host}/{name}/livepeer-{name}.service"].content.decode()
+        runs_as(name, node, Node(0, 0, unit, b"", ()))
 
 
 def heals(explorer: Explorer) -> None:
@@ -193,12 +192,8 @@ def heals(explorer: Explorer) -> None:
     dead = tuple(owner for owner in claims if owner.startswith("bob"))  # people state that another controller died
     outcome = explorer.roll_out(text, Goal(), Stated(clear=tuple(quarantined), dead_runs=dead))
     need(outcome and outcome.exit_code == 0, f"the next rollout: {told(outcome)}")
-    tree, _ = compiled(text)
-    for name, host in nodes_of(text).items():
-        node = world.machines[host].nodes.get(name)
-        need(node, f"{name} does not run on {host} after the next rollout")
-        assert node is not None
-        has_files_of(tree, host, name, node)
+    for host in nodes_of(text).values():
+        has_release(world, text, host, "after the next rollout")
     strangers = {name for _, name, _ in homes(world)} - nodes_of(text).keys()
     need(not strangers, f"still there after the next rollout: {strangers}")
     for machine in world.machines.values():
