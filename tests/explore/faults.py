@@ -128,5 +128,9 @@ PLANTED = (
     Planted("hosts/deploy.py", "{run.id for run in journal.history.runs[-_KNOWN_DEAD:]} | ", "", SMALL),
     Planted("hosts/gate.py", "or refused or", "or", "moves"),
     Planted("hosts/deploy.py", "left_hosts(", "[] and left_hosts(", "leaves the fleet"),
+    Planted("hosts/deploy.py", "without = stopped(coming, ends)", "without = {}", "moves"),
+    Planted("hosts/deploy.py", "keep_away(rollout, outcome.moves, outcome.hosts, until)", "()", "moves"),
+    Planted("leaving.py", "if left < window_of(", "if False and left < window_of(", "moves"),
+    Planted("switch.py", "if problems:\n        need_power()", "if problems:\n        pass", ILL),
     Planted("hosts/deploy.py", 'rollout.journal.write("batch", hosts=given, moves=coming)', "pass", "moves"),
 )

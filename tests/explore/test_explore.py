@@ -16,6 +16,9 @@ from tests.support import ROOT
 
 SCENARIOS = {scenario.name: scenario for scenario in (*SMALL, *LARGE)}
 
+TWO_HOSTS = ("restarts", "moves", "moves, and is ill there", "is out of service")
+"""The rollouts of two hosts that are explored in pairs of faults."""
+
 FIRST_FAULTS = (0, 3, 4, 12)
 """Those of PLANTED that the fast tests plant."""
 
@@ -46,7 +49,7 @@ def test_each_fault_at_each_moment(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*(scenario.name for scenario in SMALL), "restarts", "moves", "is out of service"])
+@pytest.mark.parametrize("name", [*(scenario.name for scenario in SMALL), *TWO_HOSTS])
 def test_each_fault_and_then_each_death(name: str) -> None:
     """Processes that die, hosts that lose their power, and messages that get lost, after any other fault."""
     explored(SCENARIOS[name], 2, DEATHS)
@@ -88,21 +91,14 @@ def test_what_was_found_once(number: int) -> None:
         assert replayed(SCENARIOS[name], events)
 
 
-def planted_is_found(fault: Planted) -> None:
+@pytest.mark.parametrize(
+    "number", [pytest.param(one, marks=() if one in FIRST_FAULTS else pytest.mark.slow) for one in range(len(PLANTED))]
+)
+def test_planted_fault_is_found(number: int) -> None:
+    fault = PLANTED[number]
     with planted(fault):
         result = Explorer(SCENARIOS[fault.scenario]).explore(limit=1)
     assert result.violations, f"nothing is wrong in {result.runs} runs without: {fault.old}"
-
-
-@pytest.mark.parametrize("number", FIRST_FAULTS)
-def test_planted_fault_is_found(number: int) -> None:
-    planted_is_found(PLANTED[number])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(PLANTED)))
-def test_each_planted_fault_is_found(number: int) -> None:
-    planted_is_found(PLANTED[number])
 
 
 def test_exploration_is_the_same_each_time() -> None:
