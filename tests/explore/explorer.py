@@ -332,6 +332,7 @@ class Explorer:
                 (self.bob if "bob" in event.what else self.ann).dead = True
                 raise Died
             if kind == "other":
+                past.heard = frozenset()
                 outcome = self.bob.roll_out(compiled(self.scenario.before or self.scenario.after))
                 past.other += f"bob: {promises.told(outcome)}"
             else:
