@@ -16,9 +16,6 @@ from tests.support import ROOT
 
 SCENARIOS = {scenario.name: scenario for scenario in (*SMALL, *LARGE)}
 
-TWO_HOSTS = ("restarts", "moves", "moves, and is ill there", "is out of service")
-"""The rollouts of two hosts that are explored in pairs of faults."""
-
 FIRST_FAULTS = (0, 3, 4, 12)
 """Those of PLANTED that the fast tests plant."""
 
@@ -49,7 +46,7 @@ def test_each_fault_at_each_moment(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*(scenario.name for scenario in SMALL), *TWO_HOSTS])
+@pytest.mark.parametrize("name", [scenario.name for scenario in SMALL])
 def test_each_fault_and_then_each_death(name: str) -> None:
     """Processes that die, hosts that lose their power, and messages that get lost, after any other fault."""
     explored(SCENARIOS[name], 2, DEATHS)
