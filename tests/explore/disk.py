@@ -1,4 +1,4 @@
-"""A disk in memory behind the names that the program of hosts calls: os, open, shutil and fcntl.
+"""A disk in memory behind the names that the program of hosts calls: os, open and shutil.
 
 In: paths and contents. Out: the same, and what is left after a power cut.
 
@@ -16,31 +16,31 @@ import posixpath
 import stat
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOM = ".room"
 TEMPORARY = (".new", ".kept")
 
 
-class File:
+class File(NamedTuple):
     """A plain file; `synced` is its content on the disk, None where only its name may be there."""
 
-    def __init__(self, content: bytes, mode: int, changed: int) -> None:
-        self.content, self.mode, self.changed = content, mode, changed
-        self.synced: bytes | None = None
-
-    def copy(self) -> File:
-        made = File(self.content, self.mode, self.changed)
-        made.synced = self.synced
-        return made
+    content: bytes
+    mode: int
+    changed: int = 0
+    synced: bytes | None = None
 
 
 class Link(str):
     """A symbolic link: where it leads to."""
 
 
-class Folder(dict[str, Any]):
-    """A directory: files, links and directories by their names."""
+class Folder:
+    """A directory. What is in it are the paths below it."""
+
+
+FOLDER = Folder()
+Thing = File | Link | Folder
 
 
 def is_temporary(path: str) -> bool:
@@ -48,316 +48,320 @@ def is_temporary(path: str) -> bool:
     return any(part.startswith(TEMPORARY) for part in path.rsplit("/", 3)[1:])
 
 
-class Disk:
-    """One disk. `effect` hears of each change that others can see, before it happens."""
+def wrong(number: int, path: str) -> OSError:
+    return OSError(number, os.strerror(number), path)
 
-    def __init__(self, effect: Callable[[str, str], None]) -> None:
-        self.root = Folder()
-        self.effect = effect
-        self.undo: list[tuple[Folder, str, Any]] = []
+
+class Disk:
+    """One disk. `effect` hears of each change that others can see, before it happens; `plain` says what counts of a
+    content where two disks are compared."""
+
+    def __init__(self, effect: Callable[[str, str], None], plain: Callable[[bytes], object]) -> None:
+        self.effect, self.plain = effect, plain
+        self.names: dict[str, Thing] = {"": FOLDER}
+        """All that there is, by its path without links."""
+        self.undo: list[tuple[str, Thing | None]] = []
+        self.digest = 0
         self.full = False
         """Whether nothing more can be written until somebody frees the room that fleetc keeps."""
         self.version = 0
-        self.numbers = 0
-        self.handles: dict[int, tuple[str, Any]] = {}
+        self.handles: dict[int, str] = {}
         self.special: Callable[[str], bytes | None] = lambda path: None
         """What the kernel says in /proc."""
 
-    def find(self, path: str, follow: bool = True) -> tuple[Folder, str, Any]:
-        """The directory of a path, its last name, and what is there; None for nothing."""
-        rest = [name for name in path.split("/")[::-1] if name]
-        above: list[Folder] = [self.root]
-        links = 0
+    def copy(self) -> tuple[Any, ...]:
+        """All that is on it. Nobody has a file open between two steps of the world."""
+        return self.names.copy(), self.undo[:], self.digest, self.full, self.version
+
+    def restore(self, copied: tuple[Any, ...]) -> None:
+        names, undo, self.digest, self.full, self.version = copied
+        self.names, self.undo = names.copy(), undo[:]
+        self.handles.clear()
+
+    # Paths.
+
+    def place(self, path: str, follow: bool = True) -> str:
+        """A path without links; the last name need not be there."""
+        known = self.names.get(path)
+        if known is not None and not (follow and type(known) is Link):
+            return path
+        above, _, last = path.rpartition("/")
+        if known is None and self.names.get(above) is FOLDER and last not in ("", ".", ".."):
+            return path
+        done, rest, links = "", [name for name in path.split("/")[::-1] if name], 0
         while rest:
             name = rest.pop()
             if name == "..":
-                if len(above) > 1:
-                    above.pop()
+                done = posixpath.dirname(done).rstrip("/")
                 continue
-            here = above[-1].get(name)
-            if not rest and (not follow or type(here) is not Link):
-                return above[-1], name, here
-            if type(here) is Link:
+            here = self.names.get(f"{done}/{name}")
+            if isinstance(here, Link) and (rest or follow):
                 links += 1
                 if links > 20:
-                    raise OSError(errno.ELOOP, "too many links", path)
-                if here.startswith("/"):
-                    above = [self.root]
+                    raise wrong(errno.ELOOP, path)
+                done = "" if here.startswith("/") else done
                 rest += [name for name in here.split("/")[::-1] if name]
-            elif here is None:
-                raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
-            elif type(here) is Folder:
-                above.append(here)
+            elif rest and here is not FOLDER:
+                raise wrong(errno.ENOENT if here is None else errno.ENOTDIR, path)
             else:
-                raise NotADirectoryError(errno.ENOTDIR, "Not a directory", path)
-        return above[-1], "", above[-1]
+                done = f"{done}/{name}"
+        return done
 
     def at(self, path: str, follow: bool = True) -> Any:
         """What is at a path; None where nothing is."""
         try:
-            return self.find(path, follow)[2]
+            return self.names.get(self.place(path, follow))
         except OSError:
             return None
 
     def need(self, path: str, follow: bool = True) -> Any:
-        found = self.find(path, follow)[2]
-        if found is None:
-            raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
-        return found
+        there = self.names.get(self.place(path, follow))
+        if there is None:
+            raise wrong(errno.ENOENT, path)
+        return there
 
-    def put(self, folder: Folder, name: str, thing: Any) -> None:
-        """Change one name; None removes it."""
-        self.undo.append((folder, name, folder.get(name)))
+    def free(self, path: str, follow: bool = False) -> str:
+        """The place of a path at which nothing is."""
+        place = self.place(path, follow)
+        if place in self.names:
+            raise wrong(errno.EEXIST, path)
+        return place
+
+    def listdir(self, path: str) -> list[str]:
+        """The names in a directory."""
+        if self.need(path) is not FOLDER:
+            raise wrong(errno.ENOTDIR, path)
+        above = self.place(path) + "/"
+        return [
+            place[len(above) :] for place in self.names if place.startswith(above) and "/" not in place[len(above) :]
+        ]
+
+    def below(self, place: str) -> list[str]:
+        """A path and all paths below it."""
+        return [known for known in self.names if known == place or known.startswith(place + "/")]
+
+    # Changes.
+
+    def set(self, place: str, thing: Thing | None) -> None:
+        """Have a thing at a place; None removes it."""
+        self.digest ^= self.counted(place) ^ self.counted(place, thing)
         self.version += 1
         if thing is None:
-            del folder[name]
+            del self.names[place]
         else:
-            folder[name] = thing
+            self.names[place] = thing
+
+    def counted(self, place: str, thing: Any = ...) -> int:
+        """What a place counts in the digest, with this thing or with what is there."""
+        there = self.names.get(place) if thing is ... else thing
+        if isinstance(there, File):
+            return hash((place, self.plain(there.content), there.mode, there.synced == there.content))
+        return hash((place, there)) if there is not None else 0
+
+    def put(self, place: str, thing: Thing | None) -> None:
+        """Change one name; a power cut may lose that."""
+        self.undo.append((place, self.names.get(place)))
+        self.set(place, thing)
 
     def write_to(self, path: str) -> None:
         if self.full and not path.endswith(ROOM):
-            raise OSError(errno.ENOSPC, "No space left on device", path)
-
-    def sync(self) -> None:
-        """Bring all names to the disk."""
-        self.undo.clear()
+            raise wrong(errno.ENOSPC, path)
 
     def settle(self) -> None:
         """What a kernel does by itself within half a minute: everything reaches the disk."""
         self.undo.clear()
-        for _, file in self.files():
-            file.synced = file.content
+        for place, file in self.files():
+            if file.synced is not file.content:
+                self.set(place, file._replace(synced=file.content))
 
     def cut(self, lose: bool) -> None:
         """Lose the power, and with it, or without, what was not synced."""
-        if lose:
-            for folder, name, old in reversed(self.undo):
-                if old is None:
-                    folder.pop(name, None)
-                else:
-                    folder[name] = old
-            for _, file in self.files():
-                file.content = file.synced if file.synced is not None else b""
+        for place, old in reversed(self.undo if lose else ()):
+            if old is not None or place in self.names:
+                self.set(place, old)
+        for place, file in self.files():
+            if lose and file.synced is not file.content:
+                self.set(place, file._replace(content=file.synced or b""))
         self.handles.clear()
         self.full = False
         self.settle()
 
-    def files(self, folder: Folder | None = None, path: str = "") -> Iterator[tuple[str, File]]:
-        for name, thing in sorted((self.root if folder is None else folder).items()):
-            if isinstance(thing, Folder):
-                yield from self.files(thing, f"{path}/{name}")
-            elif isinstance(thing, File):
-                yield f"{path}/{name}", thing
+    def begin_again(self) -> None:
+        """Count all anew: another boot reads other contents."""
+        self.digest = 0
+        for place in self.names:
+            self.digest ^= self.counted(place)
 
-    def things(self, folder: Folder | None = None, path: str = "") -> Iterator[tuple[str, object]]:
-        """Every name with what it is, sorted; for digests of a state."""
-        for name, thing in sorted((self.root if folder is None else folder).items()):
-            if isinstance(thing, Folder):
-                yield f"{path}/{name}/", None
-                yield from self.things(thing, f"{path}/{name}")
-            else:
-                yield f"{path}/{name}", thing.content if isinstance(thing, File) else str(thing)
+    def files(self) -> list[tuple[str, File]]:
+        return [(place, thing) for place, thing in self.names.items() if isinstance(thing, File)]
 
     # What programs call, as os, shutil and open have it.
 
-    def number(self, path: str, file: Any) -> int:
-        self.numbers += 1
-        self.handles[self.numbers] = (path, file)
-        return self.numbers
+    def number(self, place: str) -> int:
+        number = max(self.handles, default=2) + 1
+        self.handles[number] = place
+        return number
 
     def open_number(self, path: str, flags: int, mode: int = 0o777) -> int:
-        path = str(path)
-        folder, name, there = self.find(path)
+        place = self.place(str(path))
+        there = self.names.get(place)
         if there is None:
             if not flags & os.O_CREAT:
-                raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
-            self.write_to(path)
-            self.version += 1
-            there = File(b"", mode, self.version)
-            self.put(folder, name, there)
+                raise wrong(errno.ENOENT, path)
+            self.write_to(place)
+            self.put(place, File(b"", mode, self.version))
         elif flags & os.O_EXCL:
-            raise FileExistsError(errno.EEXIST, "File exists", path)
+            raise wrong(errno.EEXIST, path)
         elif flags & os.O_TRUNC:
-            there.content = b""
-        return self.number(path, there)
+            self.change(place, content=b"")
+        return self.number(place)
+
+    def change(self, place: str, **facts: Any) -> None:
+        """Change a file that is there."""
+        there = self.names[place]
+        if isinstance(there, File):
+            self.set(place, there._replace(**facts))
 
     def write_number(self, number: int, content: bytes) -> int:
-        path, file = self.handles[number]
-        self.write_to(path)
-        file.content += content
-        self.version += 1
-        file.changed = self.version
+        place = self.handles[number]
+        self.write_to(place)
+        self.change(place, content=self.need(place).content + content, changed=self.version)
         return len(content)
 
     def truncate(self, number: int, size: int) -> None:
-        file = self.handles[number][1]
-        file.content = file.content[:size]
+        self.change(self.handles[number], content=self.need(self.handles[number]).content[:size])
 
     def sync_number(self, number: int) -> None:
-        path, thing = self.handles[number]
-        if isinstance(thing, Folder):
-            self.effect("sync", path)
+        place = self.handles[number]
+        there = self.need(place)
+        if there is FOLDER:
+            self.effect("sync", place)
         else:
-            thing.synced = thing.content
-        self.sync()
+            self.change(place, synced=there.content)
+        self.undo.clear()
 
     def opened(self, path: str, mode: str = "r") -> io.BytesIO:
         path = str(path)
         if path == "/dev/null":
-            return Reading(self, self.number(path, File(b"", 0o666, 0)))
-        if mode == "rb":
-            if path.startswith("/proc/"):
-                said = self.special(path)
-                if said is None:
-                    raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
-                return Reading(self, self.number(path, File(said, 0o444, 0)))
-            there = self.need(path)
-            if isinstance(there, Folder):
-                raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
-            return Reading(self, self.number(path, there))
-        number = self.open_number(path, os.O_CREAT | os.O_TRUNC, 0o644)
-        return Writing(self, number)
+            return Open(self, 0, b"")
+        if mode != "rb":
+            return Open(self, self.open_number(path, os.O_CREAT | os.O_TRUNC, 0o644))
+        if path.startswith("/proc/"):
+            content = self.special(path)
+            if content is None:
+                raise wrong(errno.ENOENT, path)
+            return Open(self, 0, content)
+        there = self.need(path)
+        if there is FOLDER:
+            raise wrong(errno.EISDIR, path)
+        return Open(self, self.number(self.place(path)), there.content)
 
     def rename(self, old: str, new: str) -> None:
-        folder, name, thing = self.find(old, follow=False)
-        into, as_name, _ = self.find(new, follow=False)
-        if thing is None:
-            raise FileNotFoundError(errno.ENOENT, "No such file or directory", old)
+        place, target = self.place(old, follow=False), self.place(new, follow=False)
+        if place not in self.names:
+            raise wrong(errno.ENOENT, old)
         self.write_to(new)
-        self.effect("rename", new)
-        self.put(folder, name, None)
-        self.put(into, as_name, thing)
+        self.effect("rename", target)
+        moved = [(known, self.names[known]) for known in self.below(place)]
+        for known, _ in moved:
+            self.put(known, None)
+        for known, thing in moved:
+            self.put(target + known[len(place) :], thing)
 
     def unlink(self, path: str) -> None:
-        folder, name, thing = self.find(path, follow=False)
-        if thing is None:
-            raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
-        if isinstance(thing, Folder):
-            raise IsADirectoryError(errno.EISDIR, "Is a directory", path)
-        if not is_temporary(path):
-            self.effect("unlink", path)
-        if name == ROOM:
-            self.full = False
-        self.put(folder, name, None)
+        place = self.place(path, follow=False)
+        if place not in self.names:
+            raise wrong(errno.ENOENT, path)
+        if self.names[place] is FOLDER:
+            raise wrong(errno.EISDIR, path)
+        if not is_temporary(place):
+            self.effect("unlink", place)
+        self.full &= not place.endswith(ROOM)
+        self.put(place, None)
 
     def symlink(self, target: str, path: str) -> None:
-        folder, name, there = self.find(path, follow=False)
-        if there is not None:
-            raise FileExistsError(errno.EEXIST, "File exists", path)
+        place = self.free(path)
         self.write_to(path)
-        if not is_temporary(path):
-            self.effect("symlink", path)
-        self.put(folder, name, Link(target))
+        if not is_temporary(place):
+            self.effect("symlink", place)
+        self.put(place, Link(target))
 
     def mkdir(self, path: str, mode: int = 0o777) -> None:
-        folder, name, there = self.find(path)
-        if there is not None:
-            raise FileExistsError(errno.EEXIST, "File exists", path)
+        place = self.free(path, follow=True)
         self.write_to(path)
-        self.put(folder, name, Folder())
+        self.put(place, FOLDER)
 
     def makedirs(self, path: str, mode: int = 0o777, exist_ok: bool = False) -> None:
-        there = self.at(path)
-        if there is not None:
-            if exist_ok and isinstance(there, Folder):
-                return
-            raise FileExistsError(errno.EEXIST, "File exists", path)
+        if exist_ok and self.at(path) is FOLDER:
+            return
         above = posixpath.dirname(path.rstrip("/"))
-        if above and self.at(above) is None:
+        if self.at(above) is None:
             self.makedirs(above)
         self.mkdir(path)
 
     def rmdir(self, path: str) -> None:
-        folder, name, _ = self.find(path, follow=False)
-        self.put(folder, name, None)
+        self.put(self.place(path, follow=False), None)
 
     def rmtree(self, path: str) -> None:
         """Remove a directory. One fault may end it halfway: then the first of its names is gone."""
-        folder, name, thing = self.find(path, follow=False)
-        if not isinstance(thing, Folder):
-            raise NotADirectoryError(errno.ENOTDIR, "Not a directory", path)
-        if not is_temporary(path):
-            self.effect("rmtree", path)
-            for inside in sorted(thing)[:1]:
-                self.put(thing, inside, None)
-            self.effect("rmtree half", path)
-        self.put(folder, name, None)
+        place = self.place(path, follow=False)
+        if self.need(path, follow=False) is not FOLDER:
+            raise wrong(errno.ENOTDIR, path)
+        if not is_temporary(place):
+            self.effect("rmtree", place)
+            for name in sorted(self.listdir(place))[:1]:
+                self.remove(f"{place}/{name}")
+            self.effect("rmtree half", place)
+        self.remove(place)
+
+    def remove(self, place: str) -> None:
+        for known in self.below(place):
+            self.put(known, None)
+
+    def copy_to(self, path: str, to: str, **_: object) -> None:
+        place, target = self.place(path, follow=False), self.place(to, follow=False)
+        for known in self.below(place):
+            self.put(target + known[len(place) :], self.names[known])
 
     def stat(self, path: str, follow: bool = True) -> Any:
-        return self.facts(self.need(str(path), follow))
-
-    def facts(self, thing: Any) -> Any:
-        kind = stat.S_IFDIR if isinstance(thing, Folder) else stat.S_IFLNK if isinstance(thing, Link) else stat.S_IFREG
-        mode, content = (thing.mode, thing.content) if isinstance(thing, File) else (0o755, b"")
-        changed = thing.changed if isinstance(thing, File) else 0
-        facts = {"st_mode": kind | mode, "st_size": len(content), "st_mtime_ns": changed, "st_mtime": changed / 1e9}
-        return SimpleNamespace(**facts, st_uid=0, st_gid=0, st_dev=1, st_ino=id(thing))
+        place, there = self.place(str(path), follow), self.need(str(path), follow)
+        kind = stat.S_IFDIR if there is FOLDER else stat.S_IFLNK if isinstance(there, Link) else stat.S_IFREG
+        file = there if isinstance(there, File) else File(b"", 0o755)
+        facts = {"st_mode": kind | file.mode, "st_size": len(file.content), "st_mtime_ns": file.changed}
+        return SimpleNamespace(**facts, st_mtime=file.changed / 1e9, st_uid=0, st_gid=0, st_dev=1, st_ino=hash(place))
 
     def readlink(self, path: str) -> str:
-        thing = self.need(path, follow=False)
-        if not isinstance(thing, Link):
-            raise OSError(errno.EINVAL, "Invalid argument", path)
-        return str(thing)
-
-    def listdir(self, path: str) -> list[str]:
-        thing = self.need(path)
-        if not isinstance(thing, Folder):
-            raise NotADirectoryError(errno.ENOTDIR, "Not a directory", path)
-        return list(thing)
+        there = self.need(path, follow=False)
+        if not isinstance(there, Link):
+            raise wrong(errno.EINVAL, path)
+        return str(there)
 
     def walk(self, top: str) -> Iterator[tuple[str, list[str], list[str]]]:
-        thing = self.at(top)
-        if not isinstance(thing, Folder):
+        if self.at(top) is not FOLDER:
             return
-        folders = [name for name, inside in thing.items() if isinstance(inside, Folder)]
-        yield top, folders, [name for name in thing if name not in folders]
+        names = self.listdir(top)
+        folders = [name for name in names if self.at(f"{top}/{name}", follow=False) is FOLDER]
+        yield top, folders, [name for name in names if name not in folders]
         for name in folders:
             yield from self.walk(f"{top}/{name}")
 
-    def chmod(self, path: str, mode: int, **_: object) -> None:
-        thing = self.need(path)
-        if isinstance(thing, File):
-            thing.mode = mode
 
-    def real(self, path: str) -> str:
-        """A path without links; the last name need not be there."""
-        done, rest = "", path.split("/")[::-1]
-        while rest:
-            name = rest.pop()
-            if name in ("", "."):
-                continue
-            if name == "..":
-                done = posixpath.dirname(done)
-                continue
-            thing = self.at(f"{done}/{name}", follow=False)
-            if isinstance(thing, Link):
-                rest += thing.split("/")[::-1]
-                done = "" if thing.startswith("/") else done
-            else:
-                done = f"{done}/{name}"
-        return done or "/"
+class Open(io.BytesIO):
+    """An open file; what is written to it is at once in the file."""
 
-
-class Reading(io.BytesIO):
-    """An open file that is read."""
-
-    def __init__(self, disk: Disk, number: int) -> None:
-        super().__init__(disk.handles[number][1].content)
-        self.disk, self.number = disk, number
+    def __init__(self, disk: Disk, number: int, content: bytes = b"") -> None:
+        super().__init__(content)
+        self.disk, self.own = disk, number
 
     def fileno(self) -> int:
-        return self.number
-
-    def close(self) -> None:
-        self.disk.handles.pop(self.number, None)
-        super().close()
-
-
-class Writing(Reading):
-    """An open file that is written."""
+        return self.own
 
     def write(self, content: Any) -> int:
-        return self.disk.write_number(self.number, bytes(content))
+        return self.disk.write_number(self.own, bytes(content))
+
+    def close(self) -> None:
+        self.disk.handles.pop(self.own, None)
+        super().close()
 
 
 def os_of(disk: Disk, random: Callable[[int], bytes], closed: Callable[[int], None]) -> SimpleNamespace:
@@ -367,47 +371,36 @@ def os_of(disk: Disk, random: Callable[[int], bytes], closed: Callable[[int], No
         closed(number)
         disk.handles.pop(number, None)
 
+    same = ("join", "dirname", "basename", "relpath", "splitext", "abspath")
     path = SimpleNamespace(
-        **{
-            name: getattr(posixpath, name) for name in ("join", "dirname", "basename", "relpath", "splitext", "abspath")
-        },
+        **{name: getattr(posixpath, name) for name in same},
         islink=lambda path: isinstance(disk.at(path, follow=False), Link),
-        isdir=lambda path: isinstance(disk.at(path), Folder),
+        isdir=lambda path: disk.at(path) is FOLDER,
         isfile=lambda path: isinstance(disk.at(path), File),
         exists=lambda path: disk.at(path) is not None,
         lexists=lambda path: disk.at(path, follow=False) is not None,
-        realpath=disk.real,
-        samefile=lambda one, other: disk.need(one) is disk.need(other),
+        realpath=disk.place,
+        samefile=lambda one, other: disk.place(one) == disk.place(other),
     )
-    kept = ("O_WRONLY", "O_RDONLY", "O_RDWR", "O_CREAT", "O_EXCL", "O_APPEND", "O_TRUNC", "O_DIRECTORY", "O_NOFOLLOW")
+    kept = ("strerror", "fsencode", "fsdecode", "X_OK", "sep", *(name for name in dir(os) if name.startswith("O_")))
+    own = ("rename", "unlink", "symlink", "readlink", "mkdir", "makedirs", "rmdir", "listdir", "walk", "stat")
     return SimpleNamespace(
-        **{
-            name: getattr(os, name) for name in (*kept, "O_NONBLOCK", "strerror", "fsencode", "fsdecode", "X_OK", "sep")
-        },
+        **{name: getattr(os, name) for name in kept},
+        **{name: getattr(disk, name) for name in own},
         path=path,
         devnull="/dev/null",
         environ={},
         open=disk.open_number,
         close=close,
-        fdopen=lambda number, mode: Writing(disk, number),
+        fdopen=lambda number, mode: Open(disk, number),
         write=disk.write_number,
         fsync=disk.sync_number,
         ftruncate=disk.truncate,
-        pread=lambda number, size, start: disk.handles[number][1].content[start : start + size],
-        fstat=lambda number: disk.facts(disk.handles[number][1]),
-        fchmod=lambda number, mode: setattr(disk.handles[number][1], "mode", mode),
-        rename=disk.rename,
-        unlink=disk.unlink,
-        symlink=disk.symlink,
-        readlink=disk.readlink,
-        mkdir=disk.mkdir,
-        makedirs=disk.makedirs,
-        rmdir=disk.rmdir,
-        listdir=disk.listdir,
-        walk=disk.walk,
-        stat=disk.stat,
+        pread=lambda number, size, start: disk.need(disk.handles[number]).content[start : start + size],
+        fstat=lambda number: disk.stat(disk.handles[number]),
+        fchmod=lambda number, mode: disk.change(disk.handles[number], mode=mode),
         lstat=lambda path: disk.stat(path, follow=False),
-        chmod=disk.chmod,
+        chmod=lambda path, mode, **_: disk.change(disk.place(path), mode=mode),
         chown=lambda path, user, group, **_: None,
         access=lambda path, how: disk.at(path) is not None,
         umask=lambda mask: 0,
@@ -418,13 +411,7 @@ def os_of(disk: Disk, random: Callable[[int], bytes], closed: Callable[[int], No
 
 def shutil_of(disk: Disk) -> SimpleNamespace:
     """What `import shutil` gives."""
-
-    def copy(path: str, to: str, **_: object) -> None:
-        folder, name, _there = disk.find(to, follow=False)
-        thing = disk.need(path, follow=False)
-        disk.put(folder, name, thing.copy() if isinstance(thing, File) else thing)
-
-    def copyfileobj(source: Any, target: Any, *_: object) -> None:
-        target.write(source.read())
-
-    return SimpleNamespace(rmtree=disk.rmtree, move=disk.rename, copy2=copy, copytree=copy, copyfileobj=copyfileobj)
+    copied = {"copy2": disk.copy_to, "copytree": disk.copy_to}
+    return SimpleNamespace(
+        rmtree=disk.rmtree, move=disk.rename, copyfileobj=lambda source, to, *_: to.write(source.read()), **copied
+    )

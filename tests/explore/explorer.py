@@ -6,20 +6,18 @@ the short list of its events, which `replayed` runs again.
 
 from __future__ import annotations
 
-import gc
-import os
-import pickle
+import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from fleetc.rollout.hosts.deploy import Outcome
-from fleetc.rollout.hosts.rolling import Goal
+from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Stated
 from tests.explore import promises
 from tests.explore.fleet import Controller, LostError, compiled
-from tests.explore.machine import Died, Machine, World
+from tests.explore.machine import Died, Machine, Process, SilentError, World
 
 STALL_SECONDS, PAUSE_SECONDS, LATE_SECONDS, FULL_SECONDS = 1000, 150, 900, 500
 
@@ -33,6 +31,11 @@ OF_ANSWERS = ("lost", "die")
 OF_LINES = ("die",)
 """What happens to messages and lines of the journal: they get lost; the controller dies; it sleeps; another controller
 rolls out at this moment."""
+
+
+ALL = (*ON_HOSTS, *OF_PEOPLE, *OF_QUESTIONS)
+DEATHS = ("kill", "cut", "die", "lost")
+PLAIN, COUNTED = (str, int, bool), (dict, list, set)
 
 
 class Event(NamedTuple):
@@ -66,7 +69,6 @@ class Scenario:
     goal: Callable[[World], Goal] = lambda world: Goal()
     next: str = ""
     hosts: tuple[str, ...] = ("one", "two")
-    faults: tuple[str, ...] = (*ON_HOSTS, *OF_PEOPLE, *OF_QUESTIONS)
     expected: int = 0
     """The exit code without a fault."""
     moves: bool = False
@@ -81,80 +83,192 @@ class Scenario:
         return self.next or self.after
 
 
-@dataclass
-class Result:
-    """What an exploration saw."""
+class Result(NamedTuple):
+    """What an exploration saw: states, runs, different worlds from which the next rollout began, and violations."""
 
-    states: set[int] = field(default_factory=set)
-    quiet: set[int] = field(default_factory=set)
-    """States in which the world was quiet: the next rollout began there."""
-    runs: int = 0
-    violations: list[Violation] = field(default_factory=list)
+    states: int
+    runs: int
+    quiet: int
+    violations: list[Violation]
+
+
+@dataclass
+class Past:
+    """What has happened in a run since its rollout began."""
+
+    path: tuple[Event, ...] = ()
+    times: Counter[str] = field(default_factory=Counter)
+    """How often each moment came."""
+    touched: frozenset[str] = frozenset()
+    """Nodes that a person stopped or disabled."""
+    heard: frozenset[str] = frozenset()
+    """What hosts answered to, of `left` and `confirm`."""
+    other: str = ""
+    """What another controller's table says."""
+    harmless: bool = True
+    """Whether each fault left the hosts as they were."""
+    late: bool = False
+    """Whether `left` may have come after a lease."""
+    disturbed: bool = False
+    """Whether nodes of a healthy host may be stopped."""
+
+    def copy(self) -> Past:
+        return replace(self, times=self.times.copy())
+
+    def counts(self) -> tuple[object, ...]:
+        """What promises depend on."""
+        return self.touched, self.heard, self.other, self.harmless, self.late, self.disturbed, bool(self.path)
+
+
+class Step(NamedTuple):
+    """What the world did for the controller: what came of it, and when it was over."""
+
+    now: float
+    failure: BaseException | None
+    value: Any
+
+
+class Branch(NamedTuple):
+    """Where a run leaves another: after these steps, at that moment of the next one, with a fault."""
+
+    tape: tuple[Step, ...]
+    world: Any
+    past: Past
+    moments: dict[int, str]
+    """The faults of that step, the new one last."""
+
+
+class Known(BaseException):
+    """A run has come to a state from which all has been explored."""
 
 
 class Explorer:
-    """One exploration, and the world in it."""
+    """One exploration, and the world in it.
 
-    def __init__(self, scenario: Scenario, depth: int = 1, script: Sequence[Event] = (), every: int = 1) -> None:
-        self.scenario, self.left, self.every = scenario, depth, every
+    A run begins where it leaves another. The world is copied at each step, which is what the world does for one message
+    of the controller. The controller gets the steps until there from the tape, and the step is done again.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        depth: int = 1,
+        second: Sequence[str] = ALL,
+        every: int = 1,
+        script: Sequence[Event] = (),
+    ) -> None:
+        """`second` has the faults that may come after another one; each `every`th moment gets faults."""
+        self.scenario, self.depth, self.second, self.every = scenario, depth, second, every
         self.script = {(event.number, event.what): event for event in script}
         self.replays = bool(script)
-        self.times: Counter[str] = Counter()
-        self.path: tuple[Event, ...] = ()
-        self.number = 0
-        self.active = False
-        self.result, self.pipe = Result(), -1
+        self.active = self.inside = False
+        self.over: BaseException | None = None
+        """What ended this run. Whatever a controller still asks for ends with it too."""
+        self.seen: dict[int, int] = {}
+        """With how many faults left each moment was seen."""
+        self.states: set[int] = set()
+        self.quiet: set[int] = set()
+        self.own: set[int] = set()
+        """What this run has seen since its last fault."""
+        self.branches: list[Branch] = []
+        self.violations: list[Violation] = []
+        self.runs = 0
+        self.past = Past()
         self.world = World(scenario.hosts)
         self.ann, self.bob = Controller(self.world, "ann"), Controller(self.world, "bob")
-        self.touched: set[str] = set()
-        """Nodes that a person stopped or disabled."""
-        self.heard: set[str] = set()
-        """What hosts answered to."""
-        self.other: Outcome | None = None
-        self.outcome: Outcome | None = None
-        self.limit = 20
-        self.world.point, self.world.watch = self.point, self.watch
+        self.world.point, self.world.watch, self.world.step = self.point, self.watch, self.step
 
     def explore(self, limit: int = 20) -> Result:
         """The run without a fault, and from each of its points one with each."""
-        self.limit = limit
-        gc.collect()
-        gc.freeze()
-        depth, self.left = self.left, 0
-        if not self.forked(Event(0, "the whole", "nothing")):  # first without a fault: what fails then needs no more
-            self.path = ()
-            self.run()
-        self.left = depth
-        if not self.result.violations:
-            self.run()
-        return self.result
+        self.attempt(lambda: promises.ran_before(self))
+        self.goal, self.start = self.scenario.goal(self.world), self.ann.copy()
+        self.branches.append(Branch((), self.copy(), Past(), {}))
+        while self.branches and len(self.violations) < limit and not self.fails_by_itself():
+            self.run(self.branches.pop())
+        return Result(len(self.states), self.runs, len(self.quiet), self.violations)
 
-    def run(self) -> None:
-        """One run. In a fork, its end is that of the process."""
+    def fails_by_itself(self) -> bool:
+        return bool(self.violations) and not self.violations[0].events
+
+    def run(self, branch: Branch) -> None:
+        """One run."""
+        self.branch, self.tape, self.past, self.own = branch, list(branch.tape), branch.past.copy(), set()
+        self.place, self.inside, self.over = 0, False, None
+        self.runs += 1
+        world, bob = branch.world
+        self.world.restore(world)
+        self.bob.restore(bob)
+        self.ann.restore(self.start)
+        self.attempt(lambda: promises.kept(self))
+        self.active = False
+
+    def attempt(self, do: Callable[[], None]) -> None:
+        """Do what may break a promise."""
         try:
-            promises.kept(self)
+            do()
+        except Known:
+            pass
         except (Exception, Died, promises.Broken) as failure:
             where = traceback.extract_tb(failure.__traceback__)[-1]
             words = f"{type(failure).__name__}: {failure}"[:700]
             plain = isinstance(failure, promises.Broken)
-            self.result.violations.append(
-                Violation(self.path, words if plain else f"{words} ({where.filename}:{where.lineno})")
+            self.violations.append(
+                Violation(self.past.path, words if plain else f"{words} ({where.filename}:{where.lineno})")
             )
-        self.result.runs += 1
-        if self.pipe >= 0:
-            with os.fdopen(self.pipe, "wb") as pipe:
-                pickle.dump(self.result, pipe)
-            os._exit(0)
+
+    def copy(self) -> Any:
+        return self.world.copy(), self.bob.copy()
+
+    @property
+    def left(self) -> int:
+        return self.depth - len(self.past.path)
+
+    def step(self, do: Callable[[], Any]) -> Any:
+        """What the world does for the controller, or did in the run that this one leaves."""
+        if self.over is not None:
+            raise self.over
+        if self.inside or not self.active:
+            return do()
+        if self.place == len(self.tape):
+            self.done(do)
+        now, failure, value = self.tape[self.place]
+        self.place += 1
+        self.world.now = now
+        if failure is not None:
+            self.ann.dead |= isinstance(failure, Died)
+            raise failure.with_traceback(None)
+        return value
+
+    def done(self, do: Callable[[], Any]) -> None:
+        """Do a step, and write it down."""
+        self.moments = self.branch.moments if self.place == len(self.branch.tape) else {}
+        self.begun = Branch(tuple(self.tape), self.copy(), self.past.copy(), {}) if self.left > 0 else None
+        self.number, self.inside = 0, True
+        failed, value = None, None
+        try:
+            value = do()
+        except (SilentError, Died) as died:
+            failed = died
+        except BaseException as failure:
+            self.over = failure
+            raise
+        self.inside = False
+        self.tape.append(Step(self.world.now, failed, value))
 
     def watch(self) -> None:
         promises.once(self.world)
 
     def digest(self) -> int:
         world = self.world
-        timers = tuple(
-            sorted((round(when - world.now), machine.name, words[0]) for when, _, machine, _, words in world.timers)
-        )
-        return hash((timers, *(machine.digest() for machine in world.machines.values())))
+        timers = frozenset([(round(timer[0] - world.now), timer[2].name, *timer[3:]) for timer in world.timers])
+        machines = [machine.digest() for machine in world.machines.values()]
+        return hash((timers, *machines, self.ann.digest(), self.bob.digest()))
+
+    def is_new(self) -> bool:
+        """Whether nobody has rolled out yet from what the world is at."""
+        before = len(self.quiet)
+        self.quiet.add(hash((self.digest(), self.past.counts())))
+        return self.replays or len(self.quiet) > before
 
     # Points and their faults.
 
@@ -162,71 +276,65 @@ class Explorer:
         """A moment at which a fault may happen."""
         if not self.active:
             return
-        if machine is None and " answers " in what:
-            self.heard.add(what.rpartition(" ")[2])
+        past = self.past
+        if what.endswith((": left", ": confirm")) and " answers " in what:
+            past.heard |= {what.rpartition(" ")[2]}
         self.number += 1
         label = f"{machine.name if machine else '-'} {what}"
-        self.times[label] += 1
+        past.times[label] += 1
         if self.replays:
-            event = self.script.pop((self.times[label], label), None)
+            event = self.script.pop((past.times[label], label), None)
             if event is not None:
-                self.path += (event,)
-                self.happens(event.fault, machine)
+                self.happens(event, machine)
             return
-        self.result.states.add(hash((self.digest(), what, len(self.world.stack))))
-        if self.left < 1 or self.number % self.every:
+        if self.moments and self.number <= max(self.moments):
+            if self.number in self.moments:
+                self.happens(Event(past.times[label], label, self.moments[self.number]), machine)
             return
-        for fault in self.faults(machine, what):
-            if len(self.result.violations) >= self.limit:
-                return
-            if not self.forked(Event(self.times[label], label, fault)):
-                self.happens(fault, machine)
-                return
+        state = self.digest()
+        self.states.add(hash((state, what, len(self.world.stack))))
+        self.is_known(hash((state, label, positions(self.world.stack, self.world.now), past.counts())))
+        if self.left > 0 and self.begun and not self.number % self.every:
+            for fault in self.faults(machine, what):
+                self.branches.append(self.begun._replace(moments={**self.moments, self.number: fault}))
 
-    def faults(self, machine: Machine | None, what: str) -> Iterator[str]:
+    def is_known(self, moment: int) -> None:
+        """End a run that has come to where another one was, with at least as many faults left."""
+        known = self.seen.get(moment, -1)
+        if known < self.left:
+            self.seen[moment] = self.left
+        elif moment not in self.own:
+            raise Known
+        self.own.add(moment)
+
+    def faults(self, machine: Machine | None, what: str) -> list[str]:
+        allowed = set(self.second if self.past.path else ALL) - ({"other"} if self.past.other else set())
         if machine is None:
             kinds = OF_LINES if " writes: " in what else OF_QUESTIONS if " asks " in what else OF_ANSWERS
-            yield from (kind for kind in kinds if kind in self.scenario.faults)
-            return
-        yield from (kind for kind in ON_HOSTS if kind in self.scenario.faults)
-        for kind in OF_PEOPLE:
-            if kind in self.scenario.faults:
-                yield from (f"{kind} {node}" for node in sorted(machine.nodes))
+            return [kind for kind in kinds if kind in allowed]
+        return [kind for kind in ON_HOSTS if kind in allowed] + [
+            f"{kind} {node}" for kind in OF_PEOPLE if kind in allowed for node in sorted(machine.nodes)
+        ]
 
-    def forked(self, event: Event) -> bool:
-        """Explore what comes of a fault in a process of its own; whether this is the one that goes on without it."""
-        reads, writes = os.pipe()
-        child = os.fork()
-        if not child:
-            os.close(reads)
-            self.pipe = writes
-            self.left -= 1
-            self.path += (event,)
-            self.result = Result(quiet=self.result.quiet)
-            return False
-        os.close(writes)
-        with os.fdopen(reads, "rb") as pipe:
-            content = pipe.read()
-        os.waitpid(child, 0)
-        found: Result = pickle.loads(content)
-        self.result.states |= found.states
-        self.result.quiet |= found.quiet
-        self.result.runs += found.runs
-        self.result.violations += found.violations
-        return True
-
-    def happens(self, fault: str, machine: Machine | None) -> None:
+    def happens(self, event: Event, machine: Machine | None) -> None:
         """Make a fault happen, here and now."""
+        fault, past, world = event.fault, self.past, self.world
         kind, _, node = fault.partition(" ")
-        world = self.world
+        past.path += (event,)
+        past.harmless &= kind in ("pause", "long", "other")
+        past.late |= fault == "long pause" and event.what.endswith(": left")
+        past.disturbed |= kind in ("restart", "shutdown")
+        self.own = set()
         if machine is None:
             if kind == "lost":
                 raise LostError
             if kind == "die":
-                self.ann.dead = self.ann.dead or world.stack[-1].machine is None
+                (self.bob if "bob" in event.what else self.ann).dead = True
                 raise Died
             if kind == "other":
-                self.other = self.bob.roll_out(compiled(self.scenario.before or self.scenario.after))
+                past.heard = frozenset()
+                outcome = self.bob.roll_out(compiled(self.scenario.before or self.scenario.after))
+                past.other += f"bob: {promises.told(outcome)}"
             else:
                 world.sleep(LATE_SECONDS if kind == "long" else PAUSE_SECONDS)
         elif fault == "kill":
@@ -241,22 +349,37 @@ class Explorer:
             machine.disk.full = True
             world.due(FULL_SECONDS, machine, "", ("room",))
         elif node in machine.nodes:
-            self.touched |= {node} if kind != "restart" else set()
+            past.touched |= {node} if kind != "restart" else set()
             machine.disable(node) if kind == "disable" else machine.stop(node)
             if kind == "restart":
                 machine.start(node)
         world.alive()
 
-    def roll_out(self, text: str, goal: Goal) -> Outcome | None:
-        return self.ann.roll_out(compiled(text), goal)
+    def roll_out(self, text: str, goal: Goal, stated: Stated = NOTHING_STATED) -> Outcome | None:
+        return self.ann.roll_out(compiled(text), goal, stated)
+
+
+def positions(stack: Sequence[Process], now: float) -> object:
+    """Where the processes of hosts are: their instructions, with the plain values that their functions have."""
+    places: list[object] = [(one.machine and one.machine.name, round(one.until - now)) for one in stack[:-1]]
+    frame = sys._getframe(2)
+    while frame.f_back:
+        if frame.f_globals["__name__"].startswith("fleetc_host_"):
+            places += (id(frame.f_code), frame.f_lasti)
+            places += [
+                value if type(value) in PLAIN else len(value) if type(value) in COUNTED else 0
+                for value in frame.f_locals.values()
+            ]
+        frame = frame.f_back
+    return tuple(places)
 
 
 def replayed(scenario: Scenario, events: Sequence[Event]) -> list[Violation]:
     """What comes of these events. All of them happen, or that is a violation too."""
-    explorer = Explorer(scenario, 0, events)
-    explorer.run()
-    missed = [Violation((event,), "there is no such moment") for event in explorer.script.values()]
-    return explorer.result.violations + missed
+    explorer = Explorer(scenario, 0, script=events)
+    return explorer.explore().violations + [
+        Violation((event,), "there is no such moment") for event in explorer.script.values()
+    ]
 
 
 def shrunk(scenario: Scenario, events: Sequence[Event]) -> Sequence[Event]:

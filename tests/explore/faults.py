@@ -1,23 +1,20 @@
 """Faults that are planted in the program of hosts and in the controller, to see that the explorer finds them.
 
-In: a fault. Out: an exploration of the code with it, in a process of its own.
+In: a fault. Out: the code with it, for a while.
 """
 
 from __future__ import annotations
 
-import os
-import pickle
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
 
 import fleetc
-from tests.explore import machine
-from tests.explore.explorer import Event, Explorer, Result, Scenario, replayed
-from tests.host_program.program import PROGRAM, Program
+from tests.explore.machine import Machine
+from tests.host_program.program import PROGRAM
 
 PACKAGE = Path(fleetc.__file__).parent / "rollout"
 
@@ -36,185 +33,104 @@ class Planted:
         return (PACKAGE if self.file.startswith(("hosts/", "moves")) else PROGRAM) / self.file
 
 
-def changed(module: ModuleType, fault: Planted) -> Iterator[tuple[str, Any]]:
-    """The functions of a module as they are with a fault, in the same namespace."""
+def plant(modules: Sequence[ModuleType], fault: Planted) -> None:
+    """Put the functions of a file with a fault in the place of the sound ones, wherever these modules have them."""
     text = fault.path.read_text(encoding="utf-8")
     assert text.count(fault.old) == 1, f"{fault.file} has this {text.count(fault.old)} times: {fault.old}"
+    module = next(one for one in modules if one.__file__ == str(fault.path))
     names = vars(module)
-    before = {name: value for name, value in names.items() if isinstance(value, FunctionType)}
+    before = dict(names)
     exec(compile(text.replace(fault.old, fault.new), str(fault.path), "exec", dont_inherit=True), names)
-    for name, value in before.items():
-        if value.__module__ == module.__name__:
-            yield name, names[name]
-        else:
-            names[name] = value
+    changed = {value: names[name] for name, value in before.items() if is_own(value, module)}
+    given = {name: value for name, value in before.items() if isinstance(value, FunctionType)}
+    names |= {name: value for name, value in given.items() if not is_own(value, module)}
+    for known in (vars(other) for other in modules):
+        for table in (known, known.get("REQUESTS", {})):
+            table |= {
+                name: changed[value] for name, value in table.items() if is_own(value, module) and value in changed
+            }
 
 
-def plant_in_program(program: Program, fault: Planted) -> None:
-    for module in program._modules:
-        if str(module.__file__) == str(fault.path):
-            for name, function in changed(module, fault):
-                program[name] = function
-                for do, known in program["REQUESTS"].items():
-                    if known.__name__ == name:
-                        program["REQUESTS"][do] = function
+def is_own(value: object, module: ModuleType) -> bool:
+    return isinstance(value, FunctionType) and value.__module__ == module.__name__
 
 
-def plant_in_controller(fault: Planted) -> None:
-    module = next(one for one in sys.modules.values() if getattr(one, "__file__", None) == str(fault.path))
-    for name, function in changed(module, fault):
-        for other in [
-            one for known, one in sys.modules.items() if known.startswith(("fleetc.rollout", "tests.explore"))
-        ]:
-            if isinstance(vars(other).get(name), FunctionType) and vars(other)[name].__module__ == module.__name__:
-                setattr(other, name, function)
+@contextmanager
+def planted(fault: Planted) -> Iterator[None]:
+    """The code with a fault, in all hosts that begin meanwhile, or in the controller."""
+    given = Machine.given
+    modules = [one for name, one in sys.modules.items() if name.startswith(("fleetc.rollout", "tests.explore"))]
+    before = [dict(vars(module)) for module in modules]
 
+    def planted_too(machine: Machine) -> None:
+        plant(machine.program._modules, fault)
+        given(machine)
 
-def found(fault: Planted, scenario: Scenario, events: Sequence[Event] = ()) -> Result:
-    """What an exploration finds with a fault, or these events alone; it ends with the first violation."""
-    reads, writes = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reads)
-        result = Result()
-        try:
-            if fault.path.is_relative_to(PROGRAM):
-                given = machine.Machine.given
-
-                def planted(self: machine.Machine) -> None:
-                    plant_in_program(self.program, fault)
-                    given(self)
-
-                machine.Machine.given = planted  # type: ignore[method-assign]
-            else:
-                plant_in_controller(fault)
-            if events:
-                result.violations = replayed(scenario, events)
-            else:
-                result = Explorer(scenario).explore(limit=1)
-        finally:
-            with os.fdopen(writes, "wb") as pipe:
-                pickle.dump(result, pipe)
-            os._exit(0)
-    os.close(writes)
-    with os.fdopen(reads, "rb") as answer:
-        content = answer.read()
-    os.waitpid(child, 0)
-    return pickle.loads(content)  # type: ignore[no-any-return]
+    if fault.path.is_relative_to(PROGRAM):
+        Machine.given = planted_too  # type: ignore[method-assign, assignment]
+    else:
+        plant(modules, fault)
+    try:
+        yield
+    finally:
+        Machine.given = given  # type: ignore[method-assign]
+        for module, names in zip(modules, before, strict=True):
+            vars(module).clear()
+            vars(module).update(names)
 
 
 SMALL, ILL, LIVE, FIRST = "restarts, small", "is ill, small", "is set live, small", "first rollout, small"
 
 PLANTED = (
-    Planted("system.py", "        os.fsync(descriptor)\n    os.rename", "    os.rename", SMALL),
-    Planted(
-        "system.py",
-        "                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
-        "                pass\n",
-        SMALL,
-    ),
-    Planted("switch.py", '    start_timer("%s-%s-%d" % (TIMER, switch["id"], switch["armed"]), seconds)\n', "", SMALL),
-    Planted(
-        "switch.py",
-        '    start_apart("%s-%s" % (WORKER, switch["id"]), (), "carry-out")\n    return switch',
-        "    return switch",
-        SMALL,
-    ),
-    Planted(
-        "switch.py",
-        "partial(note_wait, switch))\n        if not",
-        "partial(note_wait, switch)) and []\n        if not",
-        ILL,
-    ),
-    Planted("switch.py", "        try_again(switch, told_of(failure))\n", "", ILL),
-    Planted("switch.py", "    if is_shutting_down():\n        raise", "    if False:\n        raise", SMALL),
-    Planted("switch.py", '    keep_away(switch.get("left", []))\n', "", "moves, and is ill there"),
-    Planted(
-        "requests.py",
-        'write_json(RECORD, {**record, "confirmed": switch["to"],',
-        'str({**record, "confirmed": switch["to"],',
-        SMALL,
-    ),
-    Planted("switch.py", "        if at_boot and is_leaving(switch):", "        if False:", "moves"),
+    Planted("system.py", "os.fsync(descriptor)\n    os.rename", "os.rename", SMALL),
+    Planted("system.py", "fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass", SMALL),
+    Planted("switch.py", 'start_timer("%s-%s-%d" % (TIMER, switch["id"], switch["armed"]), seconds)', "pass", SMALL),
+    Planted("switch.py", 'start_apart("%s-%s" % (WORKER, switch["id"]), (), "carry-out")', "pass", SMALL),
+    Planted("switch.py", "note_wait, switch))\n        if not", "note_wait, switch)) and []\n        if not", ILL),
+    Planted("switch.py", "try_again(switch, told_of(failure))", "pass", ILL),
+    Planted("switch.py", "is_shutting_down()", "False", SMALL),
+    Planted("switch.py", 'keep_away(switch.get("left", []))', "pass", "moves, and is ill there"),
+    Planted("requests.py", "write_json(RECORD, ", "str(", SMALL),
+    Planted("switch.py", "at_boot and is_leaving(switch)", "False", "moves"),
     Planted("switch.py", "{*nodes_leaving()} & {*arrived}", "set()", "moves, and is ill there"),
+    Planted("switch_file.py", " and not is_confirmed(switch)", "", SMALL),
+    Planted("bringing.py", "\n        stop(node, runtime)", "", SMALL),
+    Planted("bringing.py", "link_unit(node)", "pass", FIRST),
+    Planted("bringing.py", "link_secrets(node)", "pass", FIRST),
+    Planted("leaving.py", "if not lease:\n        return", "return", "moves"),
+    Planted("leaving.py", 'arm(switch, request["lease"])', "pass", "moves"),
+    Planted("leaving.py", 'keep_away(sorted({*record.get("left", []), *request["nodes"]}))', "pass", "moves"),
+    Planted("requests.py", ' or switch["phase"] != HEALTHY', "", SMALL),
+    Planted("requests.py", 'remove(CLAIM)\n    note("released"', 'note("released"', ILL),
+    Planted("requests.py", "remove(CLAIM)  # of a rollout that died here: this one changes nothing", "pass", SMALL),
     Planted(
-        "switch_file.py",
-        'switch.get("phase") in OPEN and not is_confirmed(switch)',
-        'switch.get("phase") in OPEN',
-        SMALL,
-    ),
-    Planted(
-        "bringing.py",
-        '        told("stop", node)\n        begin_start(node, runtime)\n        stop(node, runtime)\n',
-        '        told("stop", node)\n        begin_start(node, runtime)\n',
-        SMALL,
-    ),
-    Planted("bringing.py", "            link_unit(node)\n", "", FIRST),
-    Planted("bringing.py", "        link_secrets(node)\n", "", FIRST),
-    Planted("leaving.py", "    if not lease:\n        return\n", "    return\n", "moves"),
-    Planted("leaving.py", '        arm(switch, request["lease"])\n', "", "moves"),
-    Planted("leaving.py", '        keep_away(sorted({*record.get("left", []), *request["nodes"]}))\n', "", "moves"),
-    Planted("requests.py", ' or switch["phase"] != HEALTHY:', ":", SMALL),
-    Planted(
-        "requests.py", '    remove(CLAIM)\n    note("released", owner=own)', '    note("released", owner=own)', ILL
-    ),
-    Planted(
-        "requests.py", "            remove(CLAIM)  # of a rollout that died here: this one changes nothing\n", "", SMALL
-    ),
-    Planted(
-        "claims.py",
-        '    if found is not None and holder.get("id", "") not in (own, *request.get("dead", [])):',
-        "    if False:",
-        SMALL,
+        "claims.py", 'found is not None and holder.get("id", "") not in (own, *request.get("dead", []))', "False", SMALL
     ),
     Planted(
         "releases.py",
-        '    must(run("sync", "--file-system", new), "the release cannot be brought to the disk")\n',
-        "",
+        'must(run("sync", "--file-system", new), "the release cannot be brought to the disk")',
+        "pass",
         SMALL,
     ),
-    Planted(
-        "staging.py",
-        '        write("%s/%s" % (new, path), content, 0o600)',
-        '        write("%s/%s" % (new, path), content, 0o644)',
-        SMALL,
-    ),
-    Planted("installing.py", '    link("../" + BOOT_UNIT,', '    ("../" + BOOT_UNIT,', SMALL),
-    Planted(
-        "live.py",
-        '        gets = [one for one in service["live"] if lacks',
-        "        gets = [one for one in [] if lacks",
-        LIVE,
-    ),
-    Planted("health.py", " and not hung)", ")", ILL),
-    Planted("hosts/deploy.py", "    return rollout.run(END_PLAYBOOK, hosts).answers", "    return {}", SMALL),
-    Planted(
-        "hosts/ordering.py",
-        "    for move in moves:\n        coming.setdefault",
-        "    for move in ():\n        coming.setdefault",
-        "moves",
-    ),
-    Planted(
-        "hosts/ordering.py",
-        "        batches = arranged(usual, moves, handovers)",
-        "        batches = usual",
-        "the first one calls reward",
-    ),
+    Planted("staging.py", "content, 0o600", "content, 0o644", SMALL),
+    Planted("installing.py", 'link("../" + BOOT_UNIT', '("../" + BOOT_UNIT', SMALL),
+    Planted("live.py", 'in service["live"] if lacks', "in [] if lacks", LIVE),
+    Planted("health.py", " and not hung", "", ILL),
+    Planted("hosts/deploy.py", "rollout.run(END_PLAYBOOK, hosts).answers", "{}", SMALL),
+    Planted("hosts/ordering.py", "for move in moves:\n        coming", "for move in ():\n        coming", "moves"),
+    Planted("hosts/ordering.py", "arranged(usual, moves, handovers)", "usual", "the first one calls reward"),
     Planted(
         "hosts/gate.py",
         '    if switch.get("phase") == "reverted":\n        return outcome._replace(result="reverted", after=before)\n',
         "",
         ILL,
     ),
-    Planted(
-        "hosts/deploy.py",
-        "dead = {run.id for run in journal.history.runs[-_KNOWN_DEAD:]} | set(stated.dead_runs)",
-        "dead = set(stated.dead_runs)",
-        SMALL,
-    ),
-    Planted("hosts/gate.py", "task in (BEGIN, STAGE) or refused or", "task in (BEGIN, STAGE) or", "moves"),
-    Planted(
-        "hosts/deploy.py", "goal.back_to else left_hosts(", "goal.back_to else [] and left_hosts(", "leaves the fleet"
-    ),
-    Planted("hosts/deploy.py", '    rollout.journal.write("batch", hosts=given, moves=coming)\n', "", "moves"),
+    Planted("hosts/deploy.py", "{run.id for run in journal.history.runs[-_KNOWN_DEAD:]} | ", "", SMALL),
+    Planted("hosts/gate.py", "or refused or", "or", "moves"),
+    Planted("hosts/deploy.py", "left_hosts(", "[] and left_hosts(", "leaves the fleet"),
+    Planted("hosts/deploy.py", "without = stopped(coming, ends)", "without = {}", "moves"),
+    Planted("hosts/deploy.py", "keep_away(rollout, outcome.moves, outcome.hosts, until)", "()", "moves"),
+    Planted("leaving.py", "if left < window_of(", "if False and left < window_of(", "moves"),
+    Planted("switch.py", "if problems:\n        need_power()", "if problems:\n        pass", ILL),
+    Planted("hosts/deploy.py", 'rollout.journal.write("batch", hosts=given, moves=coming)', "pass", "moves"),
 )

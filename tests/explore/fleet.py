@@ -11,7 +11,7 @@ import base64
 import io
 import json
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ from fleetc.rollout.hosts.runner import RunOptions
 from fleetc.rollout.journal.lines import decode
 from fleetc.settings import Settings
 from tests.explore.disk import Disk, os_of
-from tests.explore.machine import EPOCH, Died, Json, Process, SilentError, World
+from tests.explore.machine import EPOCH, Died, Json, Process, SilentError, World, without_times
 from tests.support import compile_text
 
 EXPECT = "Begin the time within which nodes come here for good, or not at all"
@@ -56,130 +56,85 @@ class Ansible:
     controller: Controller
     failures: list[Event] = field(default_factory=list)
     answers: dict[str, Json] = field(default_factory=dict)
+    play: list[str] = field(default_factory=list)
+    """The hosts that are left."""
 
     def run(self, project: Any, playbook: str, options: RunOptions, *_: object) -> RunResult:
         """What the runner reports of one run."""
-        self.failures, self.answers = [], {host: {} for host in options.limit}
+        self.failures, self.answers, self.play = [], {host: {} for host in options.limit}, list(options.limit)
+        self.controller.plays += 1
         self.tree, self.given = cast(Tree, project.tree), dict(options.variables)
-        hosts = list(options.limit)
         if playbook == "observe.yml":
-            self.all(OBSERVE, hosts, lambda host: {"format": 1, "do": "observe"})
+            self.each(OBSERVE, lambda host: {"format": 1, "do": "observe"})
         elif playbook == "begin.yml":
-            self.all(BEGIN, hosts, self.beginning)
+            self.each(BEGIN, self.beginning)
         elif playbook == "end.yml":
-            self.all(LET_GO, hosts, self.letting_go)
+            self.each(LET_GO, self.letting_go)
         else:
-            self.site(hosts, moves="moves" in options.tags, asks="ask" not in options.skip_tags)
-        return RunResult("successful", 0, {"ok": dict.fromkeys(hosts, 1)}, tuple(self.failures), answers=self.answers)
+            comes = self.given.get("fleet_host_arrivals", {}) if "moves" in options.tags else {}
+            self.site(list(options.limit), comes, "ask" not in options.skip_tags)
+        counts = {"ok": dict.fromkeys(options.limit, 1)}
+        return RunResult("successful", 0, counts, tuple(self.failures), answers=self.answers)
 
-    def site(self, batch: list[str], moves: bool, asks: bool) -> None:
-        """The tasks of tasks/main.yml, each over the hosts that are left."""
-        begun: dict[str, Json] = {host: {"needed": True} for host in batch}
-        play = list(batch)
+    def site(self, batch: list[str], comes: Json, asks: bool) -> None:
+        """The tasks of tasks/main.yml, each over the hosts that are left. `comes` has what nodes come from where."""
         if asks:
-            play = self.all(BEGIN, play, self.beginning, begun)
-        staged: dict[str, Json] = {}
-        needed = [host for host in play if begun[host]["needed"]]
-        play = self.left(play, needed, self.all(STAGE, needed, self.staging, staged))
-        comes = self.given.get("fleet_host_arrivals", {}) if moves else {}
-        expected: dict[str, Json] = {}
-        if play == batch:
-            targets = [host for host in play if host in comes and begun[host]["needed"]]
-            asked = self.all(
-                EXPECT, targets, lambda host: self.own(host, "expect", release=staged[host]["release"]), expected
-            )
-            play = self.left(play, targets, asked)
-        if play == batch:
-            targets = [host for host in play if host in comes and begun[host]["needed"]]
-            play = self.left(
-                play,
-                targets,
-                self.delegated(RETIRE, targets, comes, lambda host, one: self.retiring(host, one, expected)),
-            )
-        if play != batch:
-            for host in play[:1]:
-                self.failures.append(
-                    Event(
-                        "failed", host, "Go on only if every host of the batch has its release", "nothing was changed"
-                    )
-                )
+            self.each(BEGIN, self.beginning)
+        self.each(STAGE, self.staging)
+        if self.play == batch:
+            self.each(EXPECT, lambda host: self.own(host, "expect", release=self.answer(host, STAGE)["release"]), comes)
+        if self.play == batch:
+            self.delegated(RETIRE, self.retiring, comes)
+        if self.play != batch:
+            words = "Go on only if every host of the batch has its release", "nothing was changed"
+            self.failures += [Event("failed", host, *words) for host in self.play[:1]]
             return
-        active: dict[str, Json] = {}
-        needed = [host for host in play if begun[host]["needed"]]
-        well = self.until(
-            ACTIVATE,
-            needed,
-            lambda host: self.own(
-                host,
-                "activate",
-                release=staged[host]["release"],
-                id=staged[host]["switch"],
-                lease=expected.get(host, {}).get("lease", {}),
-            ),
-            active,
-            ("healthy",),
-        )
-        play = self.left(play, needed, well)
-        if play == batch:
-            targets = [host for host in play if host in comes and begun[host]["needed"]]
-            play = self.left(
-                play,
-                targets,
-                self.delegated(
-                    LEFT, targets, comes, lambda host, one: self.own(one["host"], "left", nodes=one["nodes"])
-                ),
-            )
-        end = "confirm" if play == batch else "revert"
-        needed = [host for host in play if begun[host]["needed"]]
-        self.until(
-            END, needed, lambda host: self.own(host, end, id=active[host]["switch"]["id"]), {}, ENDS, end == "revert"
-        )
 
-    @staticmethod
-    def left(play: list[str], asked: list[str], well: list[str]) -> list[str]:
-        return [host for host in play if host not in asked or host in well]
+        def activation(host: str) -> Json:
+            staged, lease = self.answer(host, STAGE), self.answer(host, EXPECT).get("lease", {})
+            return self.own(host, "activate", release=staged["release"], id=staged["switch"], lease=lease)
 
-    # One task.
+        self.until(ACTIVATE, activation, ("healthy",))
+        if self.play == batch:
+            self.delegated(LEFT, lambda host, one: self.own(one["host"], "left", nodes=one["nodes"]), comes)
+        end, good = ("confirm", ENDS) if self.play == batch else ("revert", ())
+        self.until(END, lambda host: self.own(host, end, id=self.answer(host, ACTIVATE)["switch"]["id"]), good)
 
-    def all(self, task: str, hosts: Sequence[str], request: Any, answers: dict[str, Json] | None = None) -> list[str]:
-        """Ask hosts, one after the other; those that did what was asked."""
-        return [host for host in hosts if self.one(task, host, host, request(host), answers) is not None]
+    # One task, for the hosts that are left and need it. A host that fails is left no more.
 
-    def delegated(self, task: str, hosts: Sequence[str], comes: Json, request: Any) -> list[str]:
-        return [
-            host for host in hosts
-            if None not in [self.one(task, host, one["host"], request(host, one), None) for one in comes[host]]
-        ]  # fmt: skip
+    def answer(self, host: str, task: str) -> Json:
+        return cast(Json, self.answers[host].get(task, {}))
 
-    def until(
-        self,
-        task: str,
-        hosts: Sequence[str],
-        request: Any,
-        answers: dict[str, Json],
-        good: Sequence[str],
-        fails: bool = False,
-    ) -> list[str]:
-        """Ask hosts again until their switch has ended."""
-        well = []
-        for host in hosts:
+    def needed(self) -> list[str]:
+        return [host for host in self.play if self.answer(host, BEGIN).get("needed", True)]
+
+    def each(self, task: str, request: Callable[[str], Json], among: Json | None = None) -> None:
+        for host in self.needed():
+            if (among is None or host in among) and self.one(task, host, host, request(host)) is None:
+                self.play.remove(host)
+
+    def delegated(self, task: str, request: Callable[[str, Json], Json], comes: Json) -> None:
+        """Ask the hosts from which nodes come."""
+        for host in [host for host in self.needed() if host in comes]:
+            if None in [self.one(task, host, one["host"], request(host, one)) for one in comes[host]]:
+                self.play.remove(host)
+
+    def until(self, task: str, request: Callable[[str], Json], good: Sequence[str]) -> None:
+        """Ask hosts again until their switch has ended. Without a `good` end they fail, as those do that go back."""
+        for host in self.needed():
             for _ in range(90):
-                answer = self.one(task, host, host, request(host), answers)
-                said = self.answers[host].get(task, {}).get("switch", {}).get("phase")
-                if answer is None and self.failures[-1].kind == "failed" and said not in (None, *ENDS):
-                    self.failures.pop()  # it is asked again
-                    continue
-                if answer is None or answer.get("switch", {}).get("phase") in (None, *ENDS):
+                answer = self.one(task, host, host, request(host))
+                phase = self.answer(host, task).get("switch", {}).get("phase")
+                if phase in (None, *ENDS) or (answer is None and self.failures[-1].kind == "unreachable"):
                     break
-            if answer is None:
-                continue
-            if fails or answer.get("switch", {}).get("phase", good[0]) not in good:
+                if answer is None:
+                    self.failures.pop()  # it is asked again
+            if answer is not None and (not good or phase not in (None, *good)):
                 self.failures.append(Event("failed", host, task, "failed", answer))
-            else:
-                well.append(host)
-        return well
+            if answer is None or not good or phase not in (None, *good):
+                self.play.remove(host)
 
-    def one(self, task: str, host: str, to: str, request: Json, answers: dict[str, Json] | None) -> Json | None:
+    def one(self, task: str, host: str, to: str, request: Json) -> Json | None:
         """Ask one host; None where it does not answer, or refuses."""
         try:
             answer = self.controller.message(to, request)
@@ -188,8 +143,6 @@ class Ansible:
             return None
         received = {**answer, "received": EPOCH + self.controller.world.now}
         self.answers[host][task] = received
-        if answers is not None:
-            answers[host] = received
         if not answer["ok"]:
             self.failures.append(Event("failed", host, task, answer["message"], received))
             return None
@@ -206,11 +159,12 @@ class Ansible:
         }  # fmt: skip
 
     def whole(self, host: str, do: str, **facts: Any) -> Json:
-        now = datetime.fromtimestamp(EPOCH + self.controller.world.now, UTC)
+        given, now = self.given, datetime.fromtimestamp(EPOCH + self.controller.world.now, UTC)
+        created = given.get("fleet_host_plan_created", f"{now:%Y-%m-%dT%H:%M:%SZ}")
         return self.own(
             host, do, wanted=wanted_of(self.tree, host), skip=[],
-            plan={"created": f"{now:%Y-%m-%dT%H:%M:%SZ}", "seal": "-"},
-            back_to=self.given["fleet_host_back_to"].get(host, ""), renamed=False,
+            plan={"created": created, "seal": given.get("fleet_host_plan_seal", "-")},
+            back_to=given["fleet_host_back_to"].get(host, ""), renamed=False,
             values={"env": {"RPC_URL": f"https://rpc/{SECRET}"}}, **facts,
         )  # fmt: skip
 
@@ -220,12 +174,13 @@ class Ansible:
     def staging(self, host: str) -> Json:
         return self.whole(host, "stage", archive=archive_of(self.tree, host))
 
-    def retiring(self, host: str, one: Json, expected: dict[str, Json]) -> Json:
+    def retiring(self, host: str, one: Json) -> Json:
         wanted = wanted_of(self.tree, host)
         return {
             "format": 1, "do": "retire", "fleet": wanted["fleet"], "host": one["host"], "nodes": one["nodes"],
-            "seconds": wanted["seconds"], "lease": expected[host]["seconds"], "owner": self.given["fleet_host_run"],
-            "dead": self.given["fleet_host_dead"], "claimed": self.given.get("fleet_host_claimed", False),
+            "seconds": wanted["seconds"], "lease": self.answer(host, EXPECT)["seconds"],
+            "owner": self.given["fleet_host_run"], "dead": self.given["fleet_host_dead"],
+            "claimed": self.given.get("fleet_host_claimed", False),
         }  # fmt: skip
 
     def letting_go(self, host: str) -> Json:
@@ -286,15 +241,29 @@ class Controller:
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name
-        self.disk = Disk(lambda what, path: None)
+        self.disk = Disk(lambda what, path: None, hash)
         self.disk.makedirs("/journal")
-        self.runs = 0
+        self.runs = self.plays = 0
         self.dead = False
+        self.heard: dict[object, int] = {}
+        """The last answer of each host to each request, by the runs of Ansible."""
+        self.journal_key: int | None = None
 
-    def history(self) -> object:
-        """What its journal says, without times."""
-        entries = [(entry.what, repr(sorted(entry.facts.items()))) for entry in self.entries()]
-        return hash(tuple(entries))
+    def copy(self) -> Any:
+        return self.runs, self.disk.copy()
+
+    def restore(self, copied: Any) -> None:
+        self.runs, disk = copied
+        self.disk.restore(disk)
+        self.dead, self.journal_key = False, None
+        self.heard.clear()
+
+    def digest(self) -> object:
+        """What its journal says and what it has heard, without times."""
+        if self.journal_key is None:
+            file = self.disk.at("/journal/aurora.jsonl")
+            self.journal_key = hash((file and without_times(file.content, b"-"), frozenset(self.heard.items())))
+        return self.journal_key
 
     def entries(self) -> tuple[Any, ...]:
         file = self.disk.at("/journal/aurora.jsonl")
@@ -303,6 +272,17 @@ class Controller:
     def message(self, host: str, request: Json) -> Json:
         """Hand a request to a host and wait for its answer."""
         self.alive()
+        try:
+            answer: Json | None = self.world.step(lambda: self.sent(host, request))
+        except SilentError:
+            answer = None
+        self.heard[self.plays, host, request["do"]] = without_times(json.dumps(answer).encode(), b"-")
+        self.journal_key = None
+        if answer is None:
+            raise SilentError
+        return answer
+
+    def sent(self, host: str, request: Json) -> Json:
         world, do = self.world, request["do"]
         self.world.sleep(1)
         try:
@@ -324,13 +304,15 @@ class Controller:
     ) -> Outcome | None:
         """A rollout; None where the controller dies in it."""
         process = Process(None)
-        self.dead, self.runs = False, self.runs + 1
+        self.dead, self.runs, self.plays, self.journal_key = False, self.runs + 1, 0, None
+        self.heard.clear()
         try:
             return self.world.run(process, lambda: self.rolled_out(compiled, goal, stated, limit))  # type: ignore[no-any-return]
         except Died:
             return None
         finally:
-            self.dead = False
+            self.dead, self.journal_key = False, None
+            self.heard.clear()
 
     def rolled_out(self, compiled: Any, goal: Goal, stated: Stated, limit: tuple[str, ...]) -> Outcome:
         tree, blueprint = compiled
@@ -348,7 +330,7 @@ class Controller:
         clock = SimpleNamespace(time=lambda: EPOCH + world.now, monotonic=lambda: world.now)
 
         def wait(seconds: float = 0) -> None:
-            world.sleep(seconds)
+            world.step(lambda: world.sleep(seconds))
 
         @contextmanager
         def project(tree: Tree) -> Iterator[Any]:
@@ -361,9 +343,10 @@ class Controller:
 
         def write(journal: journals.Journal, what: str, **facts: Any) -> None:
             self.alive()
-            world.point(None, f"{self.name} writes: {what}")
+            world.step(lambda: world.point(None, f"{self.name} writes: {what}"))
             self.alive()
             _write(journal, what, **facts)
+            self.journal_key = None
 
         given: dict[Any, Json] = {
             rolling: {"run_playbook": ansible.run, "time": clock, "this_run": lambda: owner},
@@ -372,7 +355,7 @@ class Controller:
                 "secret_values": lambda *_: {}, "on_interrupt": lambda *_: None, "restore": lambda _: None,
             },
             journals: {
-                "os": os_of(self.disk, world.random, lambda number: None),
+                "os": os_of(self.disk, bytes, lambda number: None),
                 "fcntl": SimpleNamespace(flock=lambda *_: None, LOCK_EX=2, LOCK_NB=4),
                 "datetime": SimpleNamespace(now=lambda zone: datetime.fromtimestamp(EPOCH + world.now, zone)),
             },

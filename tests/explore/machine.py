@@ -13,24 +13,37 @@ import json
 import re
 import sys
 import urllib.parse
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from copy import copy
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from tests.explore.disk import Disk, Folder, os_of, shutil_of
+from tests.explore.disk import Disk, os_of, shutil_of
 from tests.host_program.program import loaded
 
 Json = dict[str, Any]
 UNITS = "/etc/systemd/system"
 WANTS = UNITS + "/multi-user.target.wants"
 RESTART_SECONDS = 5
+SESSION_SECONDS = 4
 BOOTING_SECONDS = 20
 EPOCH = 1_780_000_000.0
 """What the wall clock says when the world begins."""
+
+
+STATE = ("nodes", "units", "waiting", "failing", "kept_up", "state", "is_on", "booted", "boots", "pids", "randoms")
+"""What a host is at beside its disk."""
+
+
+def fresh(value: Any) -> Any:
+    """A copy that changes alone."""
+    if isinstance(value, dict):
+        return {name: fresh(inside) for name, inside in value.items()}
+    return value.copy() if isinstance(value, (list, set, Node)) else value
 
 
 class Died(BaseException):
@@ -49,7 +62,7 @@ class Process:
     """A process of the program, or the controller."""
 
     def __init__(self, machine: Machine | None, waits: bool = False) -> None:
-        self.machine, self.dead, self.waits = machine, False, waits
+        self.machine, self.dead, self.waits, self.until = machine, False, waits, 0.0
 
 
 class Node:
@@ -60,7 +73,13 @@ class Node:
         command = unit.partition("ExecStart=")[2].replace("\\\n", " ").partition("\n")[0]
         self.argv = re.findall(r'"([^"]*)"', command)
         self.settings = dict(word.lstrip("-").partition("=")[::2] for word in self.argv[1:])
-        self.set: Json = {}
+        self.busy = 0.0
+        """Until when it has sessions, once it shall take no more."""
+
+    def copy(self) -> Node:
+        made = copy(self)
+        made.settings = dict(self.settings)
+        return made
 
     @property
     def is_ill(self) -> bool:
@@ -79,10 +98,19 @@ class World:
         """Hears of each effect before it happens; may raise, kill and cut."""
         self.watch: Callable[[], None] = lambda: None
         """Hears of each start and stop of a node."""
+        self.step: Callable[[Callable[[], Any]], Any] = lambda do: do()
+        """Does what the world does between two moves of the controller."""
         self.machines = {name: Machine(self, name) for name in names}
 
-    def random(self, count: int) -> bytes:
-        return next(self.numbers).to_bytes(8, "big")[-count:].rjust(count, b"\0")
+    def copy(self) -> Any:
+        """All that is in it now, between two steps."""
+        return self.now, self.timers[:], next(self.numbers), [machine.copy() for machine in self.machines.values()]
+
+    def restore(self, copied: Any) -> None:
+        self.now, timers, number, machines = copied
+        self.timers, self.numbers, self.stack = timers[:], itertools.count(number), []
+        for machine, content in zip(self.machines.values(), machines, strict=True):
+            machine.restore(content)
 
     def alive(self) -> None:
         """End the process that runs now if it was killed meanwhile."""
@@ -93,6 +121,8 @@ class World:
         """Let time go by, and everything happen that is due until then."""
         self.alive()
         end = self.now + seconds
+        if self.stack:
+            self.stack[-1].until = end
         while due := [timer for timer in self.timers if timer[0] <= end]:
             timer = min(due, key=lambda timer: timer[:2])
             self.timers.remove(timer)
@@ -106,6 +136,12 @@ class World:
 
     def due(self, seconds: float, machine: Machine, unit: str, words: tuple[str, ...]) -> None:
         self.timers.append((self.now + seconds, next(self.numbers), machine, unit, words))
+
+    def settle(self) -> None:
+        """Let everything come to its end, and then some time go by."""
+        self.quiet()
+        self.sleep(3000)
+        self.quiet()
 
     def quiet(self) -> None:
         """Let all timers fire, as long as there are any."""
@@ -134,24 +170,17 @@ class Machine:
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name
-        self.disk = Disk(self.effect)
+        self.state, self.is_on, self.booted, self.boots, self.pids = "running", True, -100.0, 1, 1000
+        self.disk = Disk(self.effect, lambda content: without_times(content, b"boot-%d" % self.boots))
         self.disk.special = self.proc
-        for path in (
-            "/var/lib/livepeer",
-            "/etc/livepeer",
-            UNITS,
-            WANTS,
-            "/opt",
-            "/run/systemd/system",
-            "/usr/local/bin",
-        ):
-            self.disk.makedirs(path, exist_ok=True)
+        for path in ("/var/lib/livepeer", "/etc/livepeer", WANTS, "/opt", "/run/systemd/system", "/usr/local/bin"):
+            self.disk.makedirs(path)
         self.nodes: dict[str, Node] = {}
         self.units: dict[str, str] = {}
         """The units as systemd has read them."""
         self.locks: dict[int, tuple[int, Process]] = {}
         self.waiting: list[tuple[float, int, Machine, str, tuple[str, ...]]] = []
-        self.state, self.is_on, self.booted, self.boots, self.pids = "running", True, -100.0, 1, 1000
+        self.randoms = 0
         self.failing: set[str] = set()
         self.kept_up: set[str] = set()
         """Units that systemd starts again when they are killed."""
@@ -161,6 +190,19 @@ class Machine:
     def effect(self, what: str, path: str) -> None:
         self.world.alive()
         self.world.point(self, f"{what} {path}")
+
+    def copy(self) -> Any:
+        return [fresh(vars(self)[name]) for name in STATE], self.disk.copy()
+
+    def restore(self, copied: Any) -> None:
+        values, disk = copied
+        vars(self).update(zip(STATE, map(fresh, values), strict=True))
+        self.locks.clear()
+        self.disk.restore(disk)
+
+    def random(self, count: int) -> bytes:
+        self.randoms += 1
+        return self.randoms.to_bytes(8, "big")[-count:].rjust(count, b"\0")
 
     def given(self) -> None:
         """Set the outside of the program."""
@@ -177,7 +219,7 @@ class Machine:
         for module in program._modules:
             names = vars(module)
             outside = {
-                "os": os_of(self.disk, world.random, self.closed),
+                "os": os_of(self.disk, self.random, self.closed),
                 "shutil": shutil_of(self.disk),
                 "subprocess": subprocess,
                 "time": time,
@@ -300,9 +342,10 @@ class Machine:
     def boot(self) -> None:
         self.is_on, self.state = True, "running"
         self.boots += 1
+        self.disk.begin_again()
         self.booted = self.world.now - BOOTING_SECONDS
         self.read_units()
-        for name in sorted(self.disk.need(WANTS)):
+        for name in sorted(self.disk.listdir(WANTS)):
             if name.startswith("livepeer-") and self.disk.at(f"{WANTS}/{name}") is not None:
                 self.start(name[len("livepeer-") : -len(".service")])
         is_left = self.disk.at("/var/lib/fleetc/switch.json") is not None
@@ -321,29 +364,29 @@ class Machine:
         """`systemctl disable --now`: the unit is a link, so both of its links go."""
         self.stop(name)
         for path in (f"{WANTS}/livepeer-{name}.service", f"{UNITS}/livepeer-{name}.service"):
-            folder, last, there = self.disk.find(path, follow=False)
-            if there is not None:
-                self.disk.put(folder, last, None)
+            if path in self.disk.names:
+                self.disk.put(path, None)
         self.units.pop(name, None)
 
-    def digest(self) -> tuple[object, ...]:
-        """What this host is at, without times and numbers of processes."""
-        places = ("/var/lib/fleetc", "/opt/fleetc/current", UNITS, "/etc/fleetc")
-        names = (item for place in places for item in self.disk.things(self.disk.at(place) or Folder(), place))
-        things = tuple((path, without_times(what, b"boot-%d" % self.boots)) for path, what in names)
-        releases = tuple(sorted(self.disk.at("/opt/fleetc/releases") or ()))
-        nodes = tuple(
-            (name, node.unit, node.read, *sorted(node.settings.items())) for name, node in sorted(self.nodes.items())
-        )
-        return (
-            self.is_on,
-            self.state,
-            self.disk.full,
-            bool(self.locks),
-            things,
-            releases,
-            nodes,
-            *sorted(self.failing),
+    def digest(self) -> int:
+        """What this host is at. Times that are over, and numbers of processes, do not count."""
+        uptime, switch = self.world.now - self.booted, self.disk.at("/var/lib/fleetc/switch.json")
+        limits = LIMITS.findall(switch.content) if switch else ()
+        until = [max(-STARTING_SECONDS, round(float(limit) - uptime)) for limit in limits]
+        nodes = [
+            (name, node.unit, node.read, frozenset(node.settings.items()), max(0, round(node.busy - self.world.now)))
+            for name, node in self.nodes.items()
+        ]
+        own = (self.is_on, self.state, self.disk.full, bool(self.locks), tuple(sorted(self.failing)), len(self.waiting))
+        return hash(
+            (
+                self.disk.digest,
+                *(place for place, _ in self.disk.undo),
+                *until,
+                own,
+                frozenset(nodes),
+                frozenset(self.units.items()),
+            )
         )
 
     # systemd.
@@ -410,7 +453,9 @@ class Machine:
     def read_units(self) -> None:
         """Read all units again; what is gone stays known as long as it runs."""
         names = [
-            name[len("livepeer-") : -len(".service")] for name in self.disk.need(UNITS) if name.startswith("livepeer-")
+            name[len("livepeer-") : -len(".service")]
+            for name in self.disk.listdir(UNITS)
+            if name.startswith("livepeer-")
         ]
         fresh = {name: text for name in names if (text := self.text_of(name)) is not None}
         self.units = {**{name: text for name, text in self.units.items() if name in self.nodes}, **fresh}
@@ -431,7 +476,7 @@ class Machine:
             return False
         self.failing.discard(name)
         self.pids += 1
-        read = tuple(self.disk.real(place) for place in (f"{UNITS}/livepeer-{name}.service", *places))
+        read = tuple(self.disk.place(place) for place in (f"{UNITS}/livepeer-{name}.service", *places))
         began = int((self.world.now - self.booted) * 100)
         self.nodes[name] = Node(self.pids, began, text, b"\n".join(file.content for file in files), read)
         self.world.watch()
@@ -464,21 +509,22 @@ class Machine:
             form = dict(urllib.parse.parse_qsl((body or b"").decode()))
             flag, parameter = SETTERS[path]
             node.settings[flag] = form[parameter]
+            node.busy = self.world.now + SESSION_SECONDS
             return 200, b""
-        return 200, said_by(node, path)
+        return 200, said_by(node, path, node.busy > self.world.now)
 
 
 TIMES = re.compile(rb"[0-9]+\.[0-9]+|[0-9]{4}-[0-9-]{5}T[0-9:]{8}Z")
+LIMITS = re.compile(rb'"(?:until|entered)": ([0-9.]+)')
+STARTING_SECONDS = 15
 
 
 @cache
-def without_times(content: object, boot: bytes) -> object:
+def without_times(content: bytes, boot: bytes) -> int:
     """The content of a file without times, and with this boot told from others."""
-    if not isinstance(content, bytes) or b"{" not in content[:1]:
-        return content
     if content.startswith(b'{"at"') and b"what" in content:
-        return b""
-    return TIMES.sub(b"", content).replace(boot, b"this boot")
+        return 0
+    return hash(TIMES.sub(b"", content).replace(boot, b"this boot"))
 
 
 SETTERS = {
@@ -492,7 +538,7 @@ SETTERS = {
 """What a node takes while it runs: the flag of the same setting, and the name of its value."""
 
 
-def said_by(node: Node, path: str) -> bytes:
+def said_by(node: Node, path: str, is_busy: bool) -> bytes:
     """What a node says it has."""
     has = {"v": "3", "minGasPrice": "0", "maxGasPrice": "", **node.settings}
     if path == "/status":
@@ -500,25 +546,16 @@ def said_by(node: Node, path: str) -> bytes:
     if path == "/getBroadcastConfig":
         return json.dumps({"MaxPrice": has.get("maxPricePerUnit")}).encode()
     plain = {"/maxGasPrice": "maxGasPrice", "/minGasPrice": "minGasPrice", "/getLogLevel": "v"}
-    return (has[plain[path]] if path in plain else "livepeer_current_sessions_total 0\n").encode()
+    return (has[plain[path]] if path in plain else f"livepeer_current_sessions_total {is_busy:d}\n").encode()
 
 
-class Pool:
+class Pool(Executor):
     """An executor that does everything at once, one after the other."""
 
     def __init__(self, **_: object) -> None:
         pass
 
-    def __enter__(self) -> Pool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def map(self, do: Callable[..., Any], *lists: Any) -> Iterator[Any]:
-        return iter([do(*values) for values in zip(*lists, strict=False)])
-
-    def submit(self, do: Callable[..., Any], *values: Any) -> Future[Any]:
+    def submit(self, do: Callable[..., Any], /, *values: Any, **names: Any) -> Future[Any]:
         future: Future[Any] = Future()
-        future.set_result(do(*values))
+        future.set_result(do(*values, **names))
         return future

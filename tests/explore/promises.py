@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from fleetc.rollout.hosts.deploy import Outcome
@@ -30,31 +31,26 @@ def need(holds: object, words: str) -> None:
         raise Broken(words)
 
 
+def ran_before(explorer: Explorer) -> None:
+    """What was rolled out earlier."""
+    for text in filter(None, (explorer.scenario.earlier, explorer.scenario.before)):
+        outcome = explorer.roll_out(text, Goal())
+        need(outcome and outcome.exit_code == 0, f"the first rollout fails: {told(outcome)}")
+        explorer.world.sleep(100)
+
+
 def kept(explorer: Explorer) -> None:
     """A rollout with its faults, then quiet, then the next rollout; each promise where it is due."""
     scenario, world = explorer.scenario, explorer.world
-    for text in filter(None, (scenario.earlier, scenario.before)):
-        outcome = explorer.roll_out(text, Goal())
-        need(outcome and outcome.exit_code == 0, f"the first rollout fails: {told(outcome)}")
-        world.sleep(100)
-    goal = scenario.goal(world)
     explorer.active = True
-    outcome = explorer.roll_out(scenario.after, goal)
+    outcome = explorer.roll_out(scenario.after, explorer.goal)
+    explorer.step(lambda: table_is_true(explorer, outcome))
+    explorer.step(world.settle)  # hosts go back, with faults on the way
     explorer.active = False
-    if not explorer.path:
-        need(outcome and outcome.exit_code == scenario.expected, f"without a fault: {told(outcome)}")
-    table_is_true(explorer, outcome)
-    explorer.active = True  # also while hosts go back
-    world.quiet()
-    world.sleep(3000)
-    world.quiet()
-    explorer.active = False
-    state = hash((explorer.digest(), frozenset(explorer.touched), explorer.ann.history()))
-    if explorer.path and state in explorer.result.quiet:
+    if not explorer.is_new():
         return
-    explorer.result.quiet.add(state)
-    whole(world, explorer.touched)
-    somewhere(explorer)
+    whole(world, explorer.past.touched)
+    somewhere(explorer, outcome)
     no_secret(world)
     heals(explorer)
 
@@ -87,7 +83,7 @@ def record(machine: Machine, name: str) -> Any:
         raise Broken(f"{name} of {machine.name} is not whole: {file.content!r}") from None
 
 
-def whole(world: World, touched: set[str]) -> None:
+def whole(world: World, touched: Collection[str]) -> None:
     """On a quiet host no switch is open, and each node runs what its link leads to, which is one release."""
     for machine in world.machines.values():
         need(machine.is_on and machine.state == "running", f"{machine.name} does not come back")
@@ -118,23 +114,24 @@ def runs_as(name: str, node: Node, wanted: Node) -> None:
     need(not differ, f"{name} runs with other settings than its release: {differ}")
 
 
-def somewhere(explorer: Explorer) -> None:
+def somewhere(explorer: Explorer, outcome: Outcome | None) -> None:
     """A node that ran before and is wanted still runs somewhere, once the world is quiet."""
     scenario, world = explorer.scenario, explorer.world
     known = history_of(explorer.ann.entries()).hosts
     for machine, name, _ in homes(world):
         told_of = known[machine.name].nodes if machine.name in known else {}
-        need(explorer.other or name in told_of, f"the journal does not know that {machine.name} runs {name}")
+        need(explorer.past.other or name in told_of, f"the journal does not know that {machine.name} runs {name}")
     if not scenario.before:
         return
     stay = nodes_of(scenario.before).keys() & nodes_of(scenario.after).keys()
     runs = {name for _, name, _ in homes(world)}
-    gone = sorted(stay - runs - explorer.touched)
-    if explorer.outcome is None:  # leaving.py says which moment costs a node that moves
-        allowed = "left" in explorer.heard and "confirm" not in explorer.heard
+    gone = sorted(stay - runs - explorer.past.touched)
+    if outcome is None or explorer.past.other.endswith(told(None)):  # leaving.py says which moment costs such a node
+        allowed = "left" in explorer.past.heard and "confirm" not in explorer.past.heard
     else:
-        allowed = all(f"{node} is stopped on" in told(explorer.outcome) for node in gone)
-    need(not gone or allowed, f"runs nowhere: {gone}, and the table says: {told(explorer.outcome)}")
+        tables = told(outcome) + explorer.past.other
+        allowed = all(f"{node} is stopped on" in tables for node in gone)
+    need(not gone or allowed, f"runs nowhere: {gone}, and the table says: {told(outcome)}")
 
 
 def nodes_of(text: str) -> dict[str, str]:
@@ -156,62 +153,52 @@ def no_secret(world: World) -> None:
 
 def table_is_true(explorer: Explorer, outcome: Outcome | None) -> None:
     """A host that the table calls new has all nodes of the release, healthy; one that went back or is old has none."""
+    if not explorer.past.path:
+        need(outcome and outcome.exit_code == explorer.scenario.expected, f"without a fault: {told(outcome)}")
     if outcome is None:
         return
-    explorer.outcome = outcome
     results = [one.result for one in outcome.hosts]
     bad = {"reverted", "quarantined", "unknown", "unwell"} & set(results[:-1])
     later = results[-1] == "new" and explorer.scenario.in_order
     need(not (bad and later), f"a batch begins after one that failed: {told(outcome)}")
-    late = {
-        (event.what.rpartition(" ")[2], event.fault) for event in explorer.path
-    }  # after the lease, `left` is refused
-    harmless = all(event.fault in ("pause", "long pause", "other") for event in explorer.path)
-    answers = harmless and ("left", "long pause") not in late
+    answers = explorer.past.harmless and not explorer.past.late  # after the lease, `left` is refused
     need(not answers or "unknown" not in results, f"a host that answers is unknown: {told(outcome)}")
     claimed = [name for name, machine in explorer.world.machines.items() if record(machine, "claim.json")]
     need(not answers or not claimed, f"claimed by nobody who lives: {claimed}")
-    tree, _ = compiled(explorer.scenario.after)
+    if explorer.past.touched or explorer.past.other or explorer.past.disturbed or not explorer.scenario.is_deploy:
+        return
     for one in outcome.hosts:
-        machine = explorer.world.machines[one.host]
-        if (
-            one.result != "new"
-            or explorer.touched
-            or explorer.other
-            or any(event.fault.startswith(("restart", "shutdown")) for event in explorer.path)
-        ):
-            continue
-        if not explorer.scenario.is_deploy:
-            continue
-        for service in wanted_of(tree, one.host)["services"]:
-            node = machine.nodes.get(service["name"])
-            need(node, f"{one.host} is new, and {service['name']} does not run")
-            assert node is not None
-            need(not node.is_ill, f"{one.host} is new, and {service['name']} is ill")
-            has_files_of(tree, one.host, service["name"], node)
+        if one.result == "new":
+            has_release(explorer.world, explorer.scenario.after, one.host, "which is new")
 
 
-def has_files_of(tree: Any, host: str, name: str, node: Node) -> None:
-    unit = tree.as_mapping()[f"hosts/{host}/{name}/livepeer-{name}.service"].content.decode()
-    runs_as(name, node, Node(0, 0, unit, b"", ()))
+def has_release(world: World, text: str, host: str, when: str) -> None:
+    """Whether each node of a host runs, healthy and as its spec has it."""
+    tree, _ = compiled(text)
+    for service in wanted_of(tree, host)["services"]:
+        name = service["name"]
+        node = world.machines[host].nodes.get(name)
+        if node is None or node.is_ill:
+            raise Broken(f"{name} does not run well on {host}, {when}")
+        unit = tree.as_mapping()[f"hosts/{host}/{name}/livepeer-{name}.service"].content.decode()
+        runs_as(name, node, Node(0, 0, unit, b"", ()))
 
 
 def heals(explorer: Explorer) -> None:
     """The next rollout ends well: every node runs its release where it belongs, no claim and no switch is left."""
     world, text = explorer.world, explorer.scenario.healing
     quarantined = [name for name, machine in world.machines.items() if record(machine, "quarantine.json")]
-    outcome = explorer.ann.roll_out(compiled(text), stated=Stated(clear=tuple(quarantined)))
+    claims = [claim["owner"]["id"] for machine in world.machines.values() if (claim := record(machine, "claim.json"))]
+    dead = tuple(owner for owner in claims if owner.startswith("bob"))  # people state that another controller died
+    outcome = explorer.roll_out(text, Goal(), Stated(clear=tuple(quarantined), dead_runs=dead))
     need(outcome and outcome.exit_code == 0, f"the next rollout: {told(outcome)}")
-    tree, _ = compiled(text)
-    for name, host in nodes_of(text).items():
-        node = world.machines[host].nodes.get(name)
-        need(node, f"{name} does not run on {host} after the next rollout")
-        assert node is not None
-        has_files_of(tree, host, name, node)
+    for host in nodes_of(text).values():
+        has_release(world, text, host, "after the next rollout")
     strangers = {name for _, name, _ in homes(world)} - nodes_of(text).keys()
     need(not strangers, f"still there after the next rollout: {strangers}")
     for machine in world.machines.values():
         facts = record(machine, "state.json") or {}
         need(facts.get("confirmed", "") == facts.get("release", ""), f"{machine.name} has not confirmed what it runs")
         need(not record(machine, "claim.json"), f"{machine.name} stays claimed after the next rollout")
-    whole(world, set())
+        need(not record(machine, "quarantine.json"), f"{machine.name} stays in quarantine after the next rollout")
+    whole(world, explorer.past.touched)

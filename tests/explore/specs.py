@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from fleetc.rollout.hosts.rolling import Goal
+from fleetc.rollout.plan.data import NewestPlan
 from tests.explore.explorer import Scenario
-from tests.explore.machine import World
+from tests.explore.machine import EPOCH, World
 
 HEAD = """
 spec = 1
@@ -81,6 +84,12 @@ def back_to_first(world: World) -> Goal:
     return Goal(kind="rollback", back_to=found)
 
 
+def planned(world: World) -> Goal:
+    """A deploy by a plan that was sealed now."""
+    now = datetime.fromtimestamp(EPOCH + world.now, UTC)
+    return Goal(sealed=NewestPlan(f"{now:%Y-%m-%dT%H:%M:%SZ}", "sealed"))
+
+
 def restart(world: World) -> Goal:
     return Goal(kind="restart", restart={"one": ("orch-one",)})
 
@@ -94,13 +103,14 @@ ILL_ON_TWO = ('host = "two"\nmode = "video"', 'host = "two"\nmax_sessions = 13\n
 TOGETHER = ("[rollout]\n", "[rollout]\nbatch = 2\ncanary = 0\n")
 MOVE = ('[gateways.gate-one]\nhost = "one"', '[gateways.gate-one]\nhost = "two"')
 MOVE_TO_ILL = (MOVE[0], MOVE[1] + "\nmax_sessions = 13")
+MOVE_REWARD = ('[orchestrators.orch-one]\nhost = "one"', '[orchestrators.orch-one]\nhost = "two"')
 REWARD = ('reward_by = "orch-one"', 'reward_by = "orch-two"')
 OUT = (
     '[gateways.gate-one]\nhost = "one"',
     '[gateways.gate-one]\nhost = "one"\nout = { until = 2099-01-31, reason = "no power" }',
 )
 ONLY = ("[rollout]\n", '[rollout]\nlive = "only"\n')
-DRAIN = ("[rollout]\n", '[rollout]\ndrain = "20s"\n')
+DRAIN = ("[rollout]\n", '[rollout]\ndrain = "10s"\n')
 MISS = ("[rollout]\n", "[rollout]\nmay_miss = 1\n")
 
 ONE, PAIR, TWO = spec(1, 1), spec(2, 1), spec(2, 2)
@@ -112,7 +122,7 @@ SMALL = (
     Scenario("is ill, small", ONE, spec(1, 1, ILL), next=ONE, expected=4, hosts=("one",)),
     Scenario("is set live, small", ONE, spec(1, 1, PRICE), hosts=("one",)),
     Scenario("first rollout, small", "", ONE, hosts=("one",)),
-    Scenario("drains, small", spec(1, 1, DRAIN), spec(1, 1, SESSIONS, DRAIN), hosts=("one",)),
+    Scenario("drains, small", spec(1, 1, DRAIN), spec(1, 1, DRAIN, SESSIONS), hosts=("one",)),
 )
 """One host with one node."""
 
@@ -133,6 +143,9 @@ LARGE = (
     Scenario("leaves the fleet", TWO, WITHOUT_TWO),
     Scenario("is restarted", TWO, TWO, goal=restart, is_deploy=False),
     Scenario("may be left behind", TWO, spec(2, 2, SESSIONS, MISS)),
+    Scenario("may be left behind, together", PAIR, spec(2, 1, SESSIONS, MISS, TOGETHER)),
+    Scenario("drains and moves", spec(2, 2, DRAIN), spec(2, 2, DRAIN, MOVE_REWARD), moves=True),
+    Scenario("by a sealed plan", TWO, spec(2, 2, SESSIONS), goal=planned, in_order=True),
     Scenario("goes back", spec(2, 2, SESSIONS), TWO, goal=back_to_first, earlier=TWO),
     Scenario("a move goes back", spec(2, 2, MOVE), TWO, goal=back_to_first, earlier=TWO, moves=True),
 )
