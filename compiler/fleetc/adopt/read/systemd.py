@@ -93,9 +93,11 @@ def read_units(sources: Sequence[Source], library: Library, ledger: Ledger) -> I
 
 def _warn_of_template(source: Source, prefix: str, ledger: Ledger) -> None:
     span = Span(source.name, 0, 1)
-    ledger.note(span, source.name, Fate.DROPPED, "a template says not which instances run", "adopt-instances-unknown")
+    ledger.note(
+        span, source.name, Fate.DROPPED, "a template does not say which instances run", "adopt-instances-unknown"
+    )
     ledger.warn(
-        "adopt-instances-unknown", span, f"this is a template of units, which says not which {prefix}@NAME run",
+        "adopt-instances-unknown", span, f"a template of units does not say which {prefix}@NAME run",
         f"ask the host with --from, or name a copy of it as {prefix}@NAME.service for each that systemctl list-units "
         f"'{prefix}@*' shows on the host",
     )  # fmt: skip
