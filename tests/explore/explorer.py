@@ -75,8 +75,6 @@ class Scenario:
     earlier: str = ""
     """What ran before that, for rollbacks."""
     is_deploy: bool = True
-    in_order: bool = False
-    """Whether the hosts of the table are of one batch each, in that order."""
 
     @property
     def healing(self) -> str:

@@ -122,12 +122,12 @@ class Ansible:
     def until(self, task: str, request: Callable[[str], Json], good: Sequence[str]) -> None:
         """Ask hosts again until their switch has ended. Without a `good` end they fail, as those do that go back."""
         for host in self.needed():
-            for _ in range(90):
+            for left in reversed(range(90)):
                 answer = self.one(task, host, host, request(host))
                 phase = self.answer(host, task).get("switch", {}).get("phase")
                 if phase in (None, *ENDS) or (answer is None and self.failures[-1].kind == "unreachable"):
                     break
-                if answer is None:
+                if answer is None and left:
                     self.failures.pop()  # it is asked again
             if answer is not None and (not good or phase not in (None, *good)):
                 self.failures.append(Event("failed", host, task, "failed", answer))

@@ -158,9 +158,13 @@ def table_is_true(explorer: Explorer, outcome: Outcome | None) -> None:
     if outcome is None:
         return
     results = [one.result for one in outcome.hosts]
-    bad = {"reverted", "quarantined", "unknown", "unwell"} & set(results[:-1])
-    later = results[-1] == "new" and explorer.scenario.in_order
-    need(not (bad and later), f"a batch begins after one that failed: {told(outcome)}")
+    failed = ""
+    for entry in explorer.ann.entries():
+        need(entry.what != "batch" or not failed, f"a batch begins after one that failed: {failed}")
+        if entry.what == "begin":
+            failed = ""
+        elif entry.what == "host" and entry.facts["result"] in ("reverted", "quarantined", "unknown", "unwell"):
+            failed = entry.facts["host"]
     answers = explorer.past.harmless and not explorer.past.late  # after the lease, `left` is refused
     need(not answers or "unknown" not in results, f"a host that answers is unknown: {told(outcome)}")
     claimed = [name for name, machine in explorer.world.machines.items() if record(machine, "claim.json")]

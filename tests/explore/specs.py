@@ -127,13 +127,13 @@ SMALL = (
 """One host with one node."""
 
 LARGE = (
-    Scenario("restarts", TWO, spec(2, 2, SESSIONS), in_order=True),
+    Scenario("restarts", TWO, spec(2, 2, SESSIONS)),
     Scenario("both hosts at once", PAIR, spec(2, 1, SESSIONS, TOGETHER)),
     Scenario("both at once, one is ill", PAIR, spec(2, 1, ILL_ON_TWO, TOGETHER), next=PAIR, expected=4),
-    Scenario("is ill", TWO, spec(2, 2, ILL_ON_ONE, OTHER_ON_TWO), next=TWO, expected=4, in_order=True),
-    Scenario("is set live", TWO, spec(2, 2, PRICE), in_order=True),
-    Scenario("is set live, else not", TWO, spec(2, 2, PRICE, ONLY), in_order=True),
-    Scenario("first rollout", "", TWO, in_order=True),
+    Scenario("is ill", TWO, spec(2, 2, ILL_ON_ONE, OTHER_ON_TWO), next=TWO, expected=4),
+    Scenario("is set live", TWO, spec(2, 2, PRICE)),
+    Scenario("is set live, else not", TWO, spec(2, 2, PRICE, ONLY)),
+    Scenario("first rollout", "", TWO),
     Scenario("moves", TWO, spec(2, 2, MOVE), moves=True),
     Scenario("moves, and is ill there", TWO, spec(2, 2, MOVE_TO_ILL), next=TWO, moves=True, expected=4),
     Scenario("another calls reward", TWO, spec(2, 2, REWARD)),
@@ -145,7 +145,7 @@ LARGE = (
     Scenario("may be left behind", TWO, spec(2, 2, SESSIONS, MISS)),
     Scenario("may be left behind, together", PAIR, spec(2, 1, SESSIONS, MISS, TOGETHER)),
     Scenario("drains and moves", spec(2, 2, DRAIN), spec(2, 2, DRAIN, MOVE_REWARD), moves=True),
-    Scenario("by a sealed plan", TWO, spec(2, 2, SESSIONS), goal=planned, in_order=True),
+    Scenario("by a sealed plan", TWO, spec(2, 2, SESSIONS), goal=planned),
     Scenario("goes back", spec(2, 2, SESSIONS), TWO, goal=back_to_first, earlier=TWO),
     Scenario("a move goes back", spec(2, 2, MOVE), TWO, goal=back_to_first, earlier=TWO, moves=True),
 )

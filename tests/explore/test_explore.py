@@ -19,6 +19,13 @@ SCENARIOS = {scenario.name: scenario for scenario in (*SMALL, *LARGE)}
 FIRST_FAULTS = (0, 3, 4, 12)
 """Those of PLANTED that the fast tests plant."""
 
+IN_PAIRS = (
+    *(scenario.name for scenario in SMALL),
+    *("restarts", "both at once, one is ill", "is out of service", "is retired", "leaves the fleet", "is restarted"),
+    "goes back",
+)
+"""The rollouts that are explored with two faults."""
+
 
 def explored(scenario: Scenario, depth: int = 1, second: Sequence[str] = ALL, every: int = 1) -> None:
     """Explore a rollout; a violation is shown with the fewest events."""
@@ -46,7 +53,7 @@ def test_each_fault_at_each_moment(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [scenario.name for scenario in SMALL])
+@pytest.mark.parametrize("name", IN_PAIRS)
 def test_each_fault_and_then_each_death(name: str) -> None:
     """Processes that die, hosts that lose their power, and messages that get lost, after any other fault."""
     explored(SCENARIOS[name], 2, DEATHS)
