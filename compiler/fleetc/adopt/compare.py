@@ -79,7 +79,7 @@ def _reason_of(node: Running, flag: str, unread: bool) -> Reason | None:
 def _difference(
     node: str, flag: str, before: Mapping[str, object], after: Mapping[str, object], reason: Reason | None
 ) -> Difference:
-    """A setting that differs; of a list only what differs of it."""
+    """A setting that differs; for a list, only its entries that differ."""
     pair = before.get(flag), after.get(flag)
     listed = all(isinstance(value, Mapping | tuple) for value in pair)
     today, compiled = (shown(value, None if listed else _MOST) for value in _apart(*pair))
@@ -88,7 +88,7 @@ def _difference(
 
 
 def _apart(one: object, other: object) -> tuple[object, object]:
-    """Of two lists the entries that only one has, of two mappings the keys that differ; other values as they are."""
+    """Two lists without their common entries, or two mappings without equal keys; other values unchanged."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         apart = tuple(item for item in one if item not in other), tuple(item for item in other if item not in one)
         return apart if any(apart) else (one, other)  # which differ in their order

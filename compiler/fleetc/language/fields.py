@@ -83,15 +83,6 @@ class Base(BaseModel):
         defer_build=True,
     )
 
-    def model_post_init(self, _context: Any) -> None:
-        """Let tables that set the same fields share the set of them: a large fleet has many of few kinds."""
-        object.__setattr__(self, "__pydantic_fields_set__", _shared(frozenset(self.model_fields_set)))
-
-
-@lru_cache(maxsize=1024)
-def _shared(names: frozenset[str]) -> set[str]:
-    return set(names)
-
 
 @dataclass(frozen=True, slots=True)
 class Parsed:

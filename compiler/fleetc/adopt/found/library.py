@@ -67,7 +67,7 @@ class Library:
             self.add(source)
 
     def add(self, source: Source) -> None:
-        """One more source, such as a file that a script writes; the script stands for the folder of that."""
+        """Add a source, such as a file that a script writes."""
         self.sources[source.name] = source
         names = self._by_base.setdefault(posixpath.basename(source.name), [])
         names += [source.name] if source.name not in names else []

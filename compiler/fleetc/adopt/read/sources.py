@@ -129,7 +129,7 @@ def _by_kind(sources: Iterable[Source]) -> dict[str, list[Source]]:
 
 
 def _is_script(source: Source) -> bool:
-    """Whether a file that a script writes is a script too."""
+    """Whether a file that was written by a script is itself a script."""
     return source.text.startswith("#!") or source.name.endswith(".sh")
 
 

@@ -30,7 +30,7 @@ _MONEY = frozenset({*PRICED_FLAGS, "reward", "ethAcctAddr", "aiModels"})
 _SAFETY = frozenset({"cliAddr", "httpAddr", "rtmpAddr", "serviceAddr", "orchSecret", "authWebhookUrl", "httpIngest"})
 """Settings that say who reaches a node, and who may use it."""
 _SECRETS = ("adopt-secret-inline", "adopt-secret-on-host")
-"""Messages about what the list of secrets has too."""
+"""Messages that repeat the list of secrets."""
 _LONGEST = 130
 """Characters of a question or a message; a longer one is cut at the end of its first clause."""
 _REFERENCE = re.compile(r'\{ env = "([A-Za-z_][A-Za-z0-9_]*)" \}')
@@ -150,7 +150,7 @@ def _headline(adopted: Adopted, output: str) -> str:
 
 
 def _alike(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Texts that are alike once, each with the first names of what it is about."""
+    """Each text once, with the first names that it is about."""
     names: dict[str, dict[str, None]] = {}
     for text, name in pairs:
         names.setdefault(text, {})[name] = None

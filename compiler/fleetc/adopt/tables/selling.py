@@ -308,7 +308,7 @@ def _use(work: Filling, entry: ModelEntry, price: str | None, images: dict[str, 
 
 
 def _images(work: Filling) -> dict[str, Any]:
-    """Say the image of all runners; those of single models come back."""
+    """Set the image of all runners. Returns the images of single models."""
     images = work.parsed(_IMAGES, "runner_image", documents.image_overrides, Why.STOPS) or {}
     old = work.running.text(_IMAGE)
     work.because(_IMAGES, Why.OTHER_IMAGE_FLAG if old and not images.get("default") else Why.UNUSED_IMAGE)
